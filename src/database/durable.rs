@@ -1,0 +1,1 @@
+//! SQLite of a Durable Object.

@@ -1,0 +1,7 @@
+//! Sequential thinking for MCP clients that survives the process.
+//!
+//! The modules stand in reading order: values first, then what stores them, then the protocol, then the hosts.
+
+pub mod clock;
+pub mod database;
+pub mod fresh;
