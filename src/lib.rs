@@ -2,6 +2,7 @@
 //!
 //! The modules stand in reading order: values first, then what stores them, then the protocol, then the hosts.
 
+pub mod card;
 pub mod clock;
 pub mod database;
 pub mod fresh;

@@ -77,11 +77,9 @@ impl Database for Sqlite {
         body: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         // Immediate: a transaction that reads first and writes later could not take the lock from another process.
-        let transaction = rusqlite::Transaction::new_unchecked(
-            &self.connection,
-            TransactionBehavior::Immediate,
-        )
-        .map_err(statement)?;
+        let transaction =
+            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+                .map_err(statement)?;
         let value = body()?;
         transaction.commit().map_err(statement)?;
         Ok(value)
