@@ -6,3 +6,4 @@ pub mod card;
 pub mod clock;
 pub mod database;
 pub mod fresh;
+pub mod jsonrpc;
