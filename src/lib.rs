@@ -2,8 +2,10 @@
 //!
 //! The modules stand in reading order: values first, then what stores them, then the protocol, then the hosts.
 
+pub mod auth;
 pub mod card;
 pub mod clock;
 pub mod database;
 pub mod fresh;
 pub mod jsonrpc;
+pub mod transport;
