@@ -1,0 +1,93 @@
+//! `cargo xtask test`: every test there is, part by part. A part that fails names itself, and the others still run.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use crate::program;
+use crate::setup::npm::Npm;
+use crate::setup::wasm32;
+use crate::step::seconds;
+
+/// What a part may use: everything is set up and built when it runs.
+pub struct Ready<'a> {
+    pub root: &'a Path,
+    pub npm: &'a Npm,
+}
+
+struct Part {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Ready<'_>) -> Result<()>,
+}
+
+/// In the order in which they run. A new kind of test is one line here.
+const PARTS: [Part; 2] = [
+    Part {
+        name: "native",
+        about: "the library and the native program",
+        run: native,
+    },
+    Part {
+        name: "xtask",
+        about: "this program",
+        run: xtask,
+    },
+];
+
+/// Runs the parts with these names, or all of them.
+pub fn test(ready: &Ready<'_>, names: &[String]) -> Result<()> {
+    let known: BTreeSet<_> = PARTS.iter().map(|part| part.name).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name.as_str())) {
+        bail!("no part is called {unknown:?}; there are {known:?}");
+    }
+    let start = Instant::now();
+    let mut lines = Vec::new();
+    let (mut passed, mut failed) = (0_u32, 0_u32);
+    for part in &PARTS {
+        if !(names.is_empty() || names.iter().any(|name| name == part.name)) {
+            continue;
+        }
+        eprintln!("\n== {}: {}", part.name, part.about);
+        let part_start = Instant::now();
+        let result = (part.run)(ready);
+        let time = seconds(part_start.elapsed());
+        match result {
+            Ok(()) => {
+                passed = passed.saturating_add(1);
+                lines.push(format!("  passed  {}  {time}", part.name));
+            }
+            Err(error) => {
+                failed = failed.saturating_add(1);
+                lines.push(format!("  FAILED  {}  {time}: {error:#}", part.name));
+            }
+        }
+    }
+    println!("\n{}", lines.join("\n"));
+    println!("all parts in {}", seconds(start.elapsed()));
+    println!("parts: {passed} passed, {failed} failed");
+    if failed > 0 {
+        // The summary has said it: the exit code is all that is left to say.
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+fn cargo(ready: &Ready<'_>, arguments: &[&str]) -> Result<()> {
+    program::run_loud(
+        Command::new(wasm32::cargo())
+            .current_dir(ready.root)
+            .args(arguments),
+    )
+}
+
+fn native(ready: &Ready<'_>) -> Result<()> {
+    cargo(ready, &["test", "--quiet"])
+}
+
+fn xtask(ready: &Ready<'_>) -> Result<()> {
+    cargo(ready, &["test", "--quiet", "--package", "xtask"])
+}

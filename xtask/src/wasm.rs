@@ -1,0 +1,62 @@
+//! Builds the Worker: the library compiled to Wasm, then its JavaScript glue, both in `build/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::program;
+use crate::setup::wasm32::{self, Compiler};
+use crate::stamp::{Stamp, write};
+use crate::step::step;
+
+/// Where the built files stand, below the repository's root.
+pub const FOLDER: &str = "build";
+
+/// Builds what is not up to date and returns the folder with `index.js` and `index_bg.wasm`.
+pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
+    step("compiling the Worker to Wasm", || {
+        program::run_with_progress(
+            compiler
+                .cargo()?
+                .current_dir(root)
+                .args(["build", "--quiet", "--lib", "--release"])
+                .args(["--target", wasm32::TARGET])
+                // The glue keeps using the types of `js-sys` for promises instead of making its own.
+                .env("WASM_BINDGEN_USE_JS_SYS", "1"),
+        )
+    })?;
+    let input = root
+        .join("target")
+        .join(wasm32::TARGET)
+        .join("release/durable_thinking.wasm");
+    let bytes = fs::read(&input).with_context(|| format!("cargo made no {}", input.display()))?;
+    let stamp = Stamp::new(folder.join(".stamp"), &[&bytes]);
+    if !stamp.is_current() {
+        step("generating the Worker's glue", || glue(&bytes, folder))?;
+        stamp.set()?;
+    }
+    Ok(folder.to_owned())
+}
+
+fn glue(wasm: &[u8], folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Bindgen::new()
+        .input_bytes("index", wasm.to_vec())
+        .out_name("index")
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        // What the entry needs to start over after a trap.
+        .reset_state_function(true)
+        .force_enable_abort_handler(true)
+        .module(true)?
+        .generate(folder)?;
+    // workerd and wrangler give the compiled module for a plain import.
+    let script = folder.join("index.js");
+    let text = fs::read_to_string(&script)?.replace("import source ", "import ");
+    write(&script, text.as_bytes())
+}
