@@ -9,3 +9,5 @@ pub mod database;
 pub mod fresh;
 pub mod jsonrpc;
 pub mod transport;
+#[cfg(target_family = "wasm")]
+pub mod worker;

@@ -1,0 +1,93 @@
+//! HTTP messages, translated between the platform and the types that everything below a host speaks.
+
+use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use worker::web_sys;
+use worker::{Error, Result};
+
+use crate::transport::BODY_BYTES_MAX;
+
+/// Reads the head, and of the body as much as the router needs to see that it is too large.
+pub(crate) async fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
+    let headers = headers(&request.headers());
+    let body = body(request, &headers).await?;
+    let mut message = http::Request::new(body);
+    *message.method_mut() = request.method().parse().map_err(to_error)?;
+    *message.uri_mut() = request.url().parse().map_err(to_error)?;
+    *message.headers_mut() = headers;
+    Ok(message)
+}
+
+/// A complete response. Headers that the platform refuses are left out.
+pub(crate) fn write(response: &http::Response<()>, body: &[u8]) -> Result<web_sys::Response> {
+    let init = web_sys::ResponseInit::new();
+    init.set_status(response.status().as_u16());
+    let headers = web_sys::Headers::new()?;
+    for (name, value) in response.headers() {
+        if let Ok(value) = value.to_str() {
+            headers.append(name.as_str(), value)?;
+        }
+    }
+    init.set_headers(&headers);
+    if body.is_empty() {
+        return Ok(web_sys::Response::new_with_opt_str_and_init(None, &init)?);
+    }
+    let bytes = Uint8Array::from(body);
+    Ok(web_sys::Response::new_with_opt_js_u8_array_and_init(
+        Some(&bytes),
+        &init,
+    )?)
+}
+
+fn headers(platform: &web_sys::Headers) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for pair in Array::from(platform) {
+        let pair: Array = pair.unchecked_into();
+        let (name, value) = (pair.get(0).as_string(), pair.get(1).as_string());
+        let name = name.and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
+        let value = value.and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
+        if let (Some(name), Some(value)) = (name, value) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}
+
+/// At most one byte more than the cap. A length that is announced within the cap is read in one piece.
+async fn body(request: &web_sys::Request, headers: &HeaderMap) -> Result<Vec<u8>> {
+    let Some(stream) = request.body() else {
+        return Ok(Vec::new());
+    };
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length <= BODY_BYTES_MAX) {
+        let buffer = JsFuture::from(request.array_buffer()?).await?;
+        return Ok(Uint8Array::new(&buffer).to_vec());
+    }
+    let reader: web_sys::ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+    let mut body = Vec::new();
+    while body.len() <= BODY_BYTES_MAX {
+        let part = JsFuture::from(reader.read()).await?;
+        if is_true(&js_sys::Reflect::get(&part, &JsValue::from_str("done"))?) {
+            return Ok(body);
+        }
+        let chunk = js_sys::Reflect::get(&part, &JsValue::from_str("value"))?;
+        let chunk: Uint8Array = chunk.dyn_into().map_err(Error::from)?;
+        body.extend_from_slice(&chunk.to_vec());
+    }
+    body.truncate(BODY_BYTES_MAX.saturating_add(1));
+    // The rest is refused, not read.
+    let _ = reader.cancel();
+    Ok(body)
+}
+
+fn is_true(value: &JsValue) -> bool {
+    value.as_bool() == Some(true)
+}
+
+fn to_error(error: impl std::fmt::Display) -> Error {
+    Error::RustError(error.to_string())
+}
