@@ -25,7 +25,7 @@ struct Part {
 }
 
 /// In the order in which they run. A new kind of test is one line here.
-const PARTS: [Part; 2] = [
+const PARTS: [Part; 3] = [
     Part {
         name: "native",
         about: "the library and the native program",
@@ -35,6 +35,11 @@ const PARTS: [Part; 2] = [
         name: "xtask",
         about: "this program",
         run: xtask,
+    },
+    Part {
+        name: "worker",
+        about: "the Worker in workerd",
+        run: worker,
     },
 ];
 
@@ -90,4 +95,8 @@ fn native(ready: &Ready<'_>) -> Result<()> {
 
 fn xtask(ready: &Ready<'_>) -> Result<()> {
     cargo(ready, &["test", "--quiet", "--package", "xtask"])
+}
+
+fn worker(ready: &Ready<'_>) -> Result<()> {
+    cargo(ready, &["test", "--quiet", "--package", "e2e"])
 }

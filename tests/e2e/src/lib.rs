@@ -1,0 +1,162 @@
+//! The built Worker in real workerd, on a free port, with a state of its own: what tests against it need.
+//!
+//! Building it is left to `cargo xtask build`, which `cargo xtask test` runs first.
+
+// A harness may fail at once, like the tests that use it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::missing_panics_doc,
+    clippy::format_push_string
+)]
+
+pub mod client;
+pub mod mcp;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempfile::TempDir;
+use xtask::workerd::{Options, Server};
+
+use client::{Client, Reply};
+
+/// The static token of every server here.
+pub const TOKEN: &str = "a-token-of-the-tests-0123456789abcdef";
+
+/// A Worker that is running or can be started again on what it stored.
+pub struct Worker {
+    server: Option<Server>,
+    state: TempDir,
+    variables: Vec<(String, String)>,
+    modules: Vec<(String, PathBuf)>,
+    reaches_loopback: bool,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Worker {
+    /// With the static token and nothing else in its environment.
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With more variables, or with others in place of those of [`Worker::start`].
+    pub fn start_with(variables: &[(&str, &str)]) -> Self {
+        let mut worker = Self::prepare(variables);
+        worker.restart();
+        worker
+    }
+
+    /// With modules of the tests in place of its own or beside them. Paths are relative to `tests/e2e/src`,
+    /// or to the repository's root if they begin with `/`.
+    pub fn start_with_modules(modules: &[(&str, &str)]) -> Self {
+        let mut worker = Self::prepare(&[]);
+        for (name, path) in modules {
+            let path = match path.strip_prefix('/') {
+                Some(path) => root().join(path),
+                None => root().join("tests/e2e/src").join(path),
+            };
+            worker.modules.push(((*name).to_owned(), path));
+        }
+        worker.restart();
+        worker
+    }
+
+    /// With a stand-in of another server on this machine, which it may call.
+    pub fn start_beside(variables: &[(&str, &str)]) -> Self {
+        let mut worker = Self::prepare(variables);
+        worker.reaches_loopback = true;
+        worker.restart();
+        worker
+    }
+
+    fn prepare(variables: &[(&str, &str)]) -> Self {
+        let mut all = vec![("MCP_API_TOKEN".to_owned(), TOKEN.to_owned())];
+        for (name, value) in variables {
+            all.retain(|(known, _)| known != name);
+            all.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        Self {
+            server: None,
+            state: TempDir::new().expect("a folder for the state"),
+            variables: all,
+            modules: Vec::new(),
+            reaches_loopback: false,
+            lines: Arc::default(),
+        }
+    }
+
+    /// Kills it as a crash would, and starts it again on the same state.
+    pub fn restart(&mut self) {
+        self.kill();
+        let lines = Arc::clone(&self.lines);
+        let options = Options {
+            port: 0,
+            state: self.state.path().to_owned(),
+            variables: self.variables.iter().cloned().collect(),
+            reaches_loopback: self.reaches_loopback,
+            modules: self.modules.clone(),
+            log: Box::new(move |line| {
+                lines
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(line.to_owned());
+            }),
+        };
+        match Server::start(&root(), options) {
+            Ok(server) => self.server = Some(server),
+            Err(error) => panic!("{error:#}\n{}", self.log().join("\n")),
+        }
+    }
+
+    /// Ends it at once, without a word.
+    pub fn kill(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.kill();
+        }
+    }
+
+    /// Everything that was printed since the first start, line by line.
+    pub fn log(&self) -> Vec<String> {
+        self.lines
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The folder with everything stored.
+    pub fn state(&self) -> &Path {
+        self.state.path()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.server().port()
+    }
+
+    /// The process id, for measurements.
+    pub fn id(&self) -> u32 {
+        self.server().id()
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(self.server().address())
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        self.client().send("GET", path, &[], b"")
+    }
+
+    fn server(&self) -> &Server {
+        self.server.as_ref().expect("the Worker runs")
+    }
+}
+
+pub fn root() -> PathBuf {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_folder
+        .ancestors()
+        .nth(2)
+        .expect("the repository's root")
+        .to_owned()
+}
