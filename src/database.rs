@@ -38,6 +38,14 @@ pub trait Database {
         body: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E>;
 
+    /// Runs `body`, which only reads, against one state of the database. In an object nothing can interleave anyway.
+    fn snapshot<T, E: From<DatabaseError>>(
+        &self,
+        body: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        body()
+    }
+
     fn cost(&self) -> Cost;
 }
 

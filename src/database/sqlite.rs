@@ -44,6 +44,21 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    fn within<T, E: From<DatabaseError>>(
+        &self,
+        behavior: TransactionBehavior,
+        body: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        // Rolls back when it is dropped without a commit.
+        let transaction =
+            rusqlite::Transaction::new_unchecked(&self.connection, behavior).map_err(statement)?;
+        let value = body()?;
+        transaction.commit().map_err(statement)?;
+        Ok(value)
+    }
+}
+
 impl Database for Sqlite {
     fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DatabaseError> {
         if params.len() > PARAMS_MAX {
@@ -77,12 +92,14 @@ impl Database for Sqlite {
         body: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         // Immediate: a transaction that reads first and writes later could not take the lock from another process.
-        let transaction =
-            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .map_err(statement)?;
-        let value = body()?;
-        transaction.commit().map_err(statement)?;
-        Ok(value)
+        self.within(TransactionBehavior::Immediate, body)
+    }
+
+    fn snapshot<T, E: From<DatabaseError>>(
+        &self,
+        body: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.within(TransactionBehavior::Deferred, body)
     }
 
     /// Rows returned and rows changed: less than the platform bills, which also counts index entries and rows passed over.

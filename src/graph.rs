@@ -1,0 +1,151 @@
+//! The graph of a sequence: which thought a number means, and which thoughts are active.
+//!
+//! Numbers are scoped to branches. A branch sees its own thoughts, then its parent's up to the number it forked at, and so on
+//! to `main`; the nearest scope wins. Within a branch, a rewind takes the position of its target, so the active thoughts of a
+//! branch are the newest at each position up to its head's. Where the facts lie is left to whoever fills [`Facts`].
+
+/// The index of `main`.
+pub const MAIN: u32 = 0;
+
+/// How many thoughts with one number are looked at to find an active one.
+const OCCURRENCES_MAX: u32 = 16;
+
+/// A branch as the walk through scopes needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    pub parent: u32,
+    pub ordinal: u32,
+    pub number: u32,
+}
+
+/// A thought as the graph knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub ordinal: u32,
+    pub branch: u32,
+    pub number: u32,
+    pub position: u32,
+}
+
+/// What the graph asks of a sequence. Each answer costs the same however long the sequence is.
+pub trait Facts {
+    type Error;
+
+    /// Where `branch` begins; none for `main`.
+    fn fork(&self, branch: u32) -> Result<Option<Fork>, Self::Error>;
+    /// The thought with this ordinal.
+    fn node(&self, ordinal: u32) -> Result<Option<Node>, Self::Error>;
+    /// The newest thought of `branch`.
+    fn head(&self, branch: u32) -> Result<Option<Node>, Self::Error>;
+    /// Thoughts of `branch` called `number`, newest first.
+    fn called(&self, branch: u32, number: u32, limit: u32) -> Result<Vec<Node>, Self::Error>;
+    /// The newest thought of `branch` at `position`.
+    fn newest_at(&self, branch: u32, position: u32) -> Result<Option<Node>, Self::Error>;
+}
+
+/// A number resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    pub node: Node,
+    pub is_active: bool,
+}
+
+/// The thought that `number` means when seen from `branch`; `cutoff` hides larger numbers of that first scope.
+pub fn resolve<F: Facts>(
+    facts: &F,
+    branch: u32,
+    number: u32,
+    cutoff: Option<u32>,
+) -> Result<Option<Resolved>, F::Error> {
+    let (mut branch, mut cutoff) = (branch, cutoff.unwrap_or(u32::MAX));
+    loop {
+        if number <= cutoff
+            && let Some(found) = resolve_within(facts, branch, number)?
+        {
+            return Ok(Some(found));
+        }
+        let Some(fork) = facts.fork(branch)? else {
+            return Ok(None);
+        };
+        // A parent is older than its branch, so the walk ends even if a row is damaged.
+        if fork.parent >= branch {
+            return Ok(None);
+        }
+        branch = fork.parent;
+        cutoff = cutoff.min(fork.number);
+    }
+}
+
+/// The newest active thought of `branch` called `number`, or the newest superseded one when none is active.
+pub fn resolve_within<F: Facts>(
+    facts: &F,
+    branch: u32,
+    number: u32,
+) -> Result<Option<Resolved>, F::Error> {
+    let mut superseded = None;
+    for node in facts.called(branch, number, OCCURRENCES_MAX)? {
+        if is_active(facts, node)? {
+            return Ok(Some(Resolved {
+                node,
+                is_active: true,
+            }));
+        }
+        superseded = superseded.or(Some(Resolved {
+            node,
+            is_active: false,
+        }));
+    }
+    Ok(superseded)
+}
+
+/// Whether no rewind has set the thought aside.
+pub fn is_active<F: Facts>(facts: &F, node: Node) -> Result<bool, F::Error> {
+    let Some(head) = facts.head(node.branch)? else {
+        return Ok(false);
+    };
+    if head.position < node.position {
+        return Ok(false);
+    }
+    Ok(facts
+        .newest_at(node.branch, node.position)?
+        .is_some_and(|newest| newest.ordinal == node.ordinal))
+}
+
+/// Which of `nodes`, all of one branch and in ascending order, are active.
+///
+/// Rewinds among them are settled without asking; those after them cut off a tail, which is found by halving.
+pub fn active_among<F: Facts>(facts: &F, nodes: &[Node]) -> Result<Vec<Node>, F::Error> {
+    let mut path: Vec<Node> = Vec::new();
+    for node in nodes {
+        while path
+            .last()
+            .is_some_and(|last| last.position >= node.position)
+        {
+            path.pop();
+        }
+        path.push(*node);
+    }
+    let Some(last) = path.last() else {
+        return Ok(path);
+    };
+    let Some(head) = facts.head(last.branch)? else {
+        return Ok(Vec::new());
+    };
+    if head.ordinal == last.ordinal {
+        return Ok(path);
+    }
+    path.retain(|node| node.position <= head.position);
+    let (mut low, mut high) = (0, path.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        let Some(node) = path.get(middle) else { break };
+        let newest = facts.newest_at(node.branch, node.position)?;
+        if newest.is_some_and(|newest| newest.ordinal == node.ordinal) {
+            low = middle.saturating_add(1);
+        } else {
+            high = middle;
+        }
+    }
+    path.truncate(low);
+    Ok(path)
+}

@@ -1,0 +1,159 @@
+//! The store: every statement on thoughts, one method for each question asked.
+//!
+//! It sees ids and texts only inside a call and keeps them sealed. What a thought does to its sequence is decided by `graph`
+//! and `store::append`; when to run an alarm, and what to log, is left to the hosts.
+
+mod append;
+mod delete;
+mod facts;
+mod history;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use crate::clock::Timestamp;
+use crate::database::{Column, Database, DatabaseError, Value};
+use crate::refusal::{Code, Refusal};
+use crate::seal::{Field, Keys, Unopened};
+use crate::settings::Settings;
+use crate::store::facts::Sequence;
+use crate::store::row::{SEQUENCE_COLUMNS, STEP_COLUMNS, SequenceRow, Step, place};
+use crate::thought::THOUGHTS_MAX;
+
+/// The schema that this program writes.
+const SCHEMA_VERSION: i64 = 1;
+const SCHEMA: &str = include_str!("store/schema.sql");
+const DAY_MILLISECONDS: u64 = 86_400_000;
+
+pub struct Store<D> {
+    database: D,
+}
+
+/// Why the store did not do as asked: the caller's to mend, or ours.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Fault(#[from] DatabaseError),
+}
+
+impl From<Unopened> for Error {
+    fn from(_: Unopened) -> Self {
+        Self::Fault(DatabaseError::Corrupt("a sealed value does not open"))
+    }
+}
+
+impl<D: Database> Store<D> {
+    /// Makes the schema, or checks that this program knows the one that is there.
+    pub fn open(database: D) -> Result<Self, DatabaseError> {
+        let store = Self { database };
+        match store.schema_version()? {
+            Some(SCHEMA_VERSION) => {}
+            Some(found) if found > SCHEMA_VERSION => {
+                return Err(DatabaseError::Newer {
+                    found,
+                    known: SCHEMA_VERSION,
+                });
+            }
+            _ => store.database.transaction(|| store.create_schema())?,
+        }
+        Ok(store)
+    }
+
+    pub fn database(&self) -> &D {
+        &self.database
+    }
+
+    fn schema_version(&self) -> Result<Option<i64>, DatabaseError> {
+        let has_table = self.database.query(
+            "select 1 from sqlite_master where type = 'table' and name = 'schema_version'",
+            &[],
+        )?;
+        if has_table.is_empty() {
+            return Ok(None);
+        }
+        self.database
+            .query("select version from schema_version limit 1", &[])?
+            .into_iter()
+            .next()
+            .map(|mut row| row.integer(Column("schema_version", "version")))
+            .transpose()
+    }
+
+    fn create_schema(&self) -> Result<(), DatabaseError> {
+        for statement in SCHEMA.split(";\n").filter(|part| !part.trim().is_empty()) {
+            self.database.query(statement, &[])?;
+        }
+        self.database.query(
+            "insert into schema_version (version) select ? where not exists (select 1 from schema_version)",
+            &[SCHEMA_VERSION.into()],
+        )?;
+        Ok(())
+    }
+
+    /// The sequence that the keys belong to, if it is there and has not expired.
+    fn find(
+        &self,
+        keys: &Keys,
+        settings: &Settings,
+        now: Timestamp,
+    ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
+        let sql = format!("select {SEQUENCE_COLUMNS} from sequence where lookup = ?");
+        let Some(mut row) = self
+            .database
+            .query(&sql, &[keys.lookup().into()])?
+            .into_iter()
+            .next()
+        else {
+            return Ok(None);
+        };
+        let row = SequenceRow::read(&mut row)?;
+        let newest = self
+            .newest(row.sequence)?
+            .ok_or(DatabaseError::Corrupt("a sequence has no thought"))?;
+        if is_expired(newest.created_at, settings, now) {
+            return Ok(None);
+        }
+        Ok(Some(Sequence {
+            database: &self.database,
+            row,
+            newest,
+        }))
+    }
+
+    fn newest(&self, sequence: i64) -> Result<Option<Step>, DatabaseError> {
+        let sql = format!(
+            "select {STEP_COLUMNS} from thought where place between ? and ? order by place desc limit 1"
+        );
+        let range = [
+            Value::from(place(sequence, 0)),
+            place(sequence, THOUGHTS_MAX).into(),
+        ];
+        self.database
+            .query(&sql, &range)?
+            .into_iter()
+            .next()
+            .map(|mut row| Step::read(&mut row))
+            .transpose()
+    }
+}
+
+fn title(keys: &Keys, row: &SequenceRow) -> Result<String, Unopened> {
+    keys.open(Field::Title, &row.title)
+}
+
+/// Expired means gone: nothing reads it from that moment on, whenever the alarm comes to delete it.
+fn is_expired(written_at: Timestamp, settings: &Settings, now: Timestamp) -> bool {
+    match u64::from(settings.retention_days).saturating_mul(DAY_MILLISECONDS) {
+        0 => false,
+        kept => written_at.plus_milliseconds(kept) <= now,
+    }
+}
+
+fn not_found() -> Refusal {
+    Refusal::new(
+        Code::SequenceNotFound,
+        "no sequence has this id. It was deleted, it expired, or it belongs to another server. Leave sequenceId out to begin a new one",
+    )
+}

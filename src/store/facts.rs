@@ -1,0 +1,238 @@
+//! One sequence inside a call: its row, its newest thought, and the facts that the graph asks for.
+
+use crate::database::{Column, Database, DatabaseError, Row, Value};
+use crate::graph::{Facts, Fork, MAIN, Node};
+use crate::seal::{Field, Keys};
+use crate::store::Error;
+use crate::store::row::{
+    BRANCH_COLUMNS, BranchRow, STEP_COLUMNS, SequenceRow, Step, ordinal, place, small,
+};
+use crate::thought::{Branch, BranchName, Place};
+
+pub(crate) struct Sequence<'a, D> {
+    pub database: &'a D,
+    pub row: SequenceRow,
+    pub newest: Step,
+}
+
+const NODE_COLUMNS: &str = "place, branch, number, position";
+
+impl<D: Database> Sequence<'_, D> {
+    fn id(&self) -> Value {
+        self.row.sequence.into()
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: &[Value],
+        read: impl FnOnce(&mut Row) -> Result<T, DatabaseError>,
+    ) -> Result<Option<T>, DatabaseError> {
+        self.database
+            .query(sql, params)?
+            .into_iter()
+            .next()
+            .map(|mut row| read(&mut row))
+            .transpose()
+    }
+
+    /// The newest thought of a branch, with the branch's state.
+    pub(crate) fn head_step(&self, branch: u32) -> Result<Option<Step>, DatabaseError> {
+        let sql = format!(
+            "select {STEP_COLUMNS} from thought where sequence = ? and branch = ? order by place desc limit 1"
+        );
+        self.one(&sql, &[self.id(), branch.into()], Step::read)
+    }
+
+    pub(crate) fn step(&self, ordinal: u32) -> Result<Option<Step>, DatabaseError> {
+        let sql = format!("select {STEP_COLUMNS} from thought where place = ?");
+        self.one(
+            &sql,
+            &[place(self.row.sequence, ordinal).into()],
+            Step::read,
+        )
+    }
+
+    pub(crate) fn step_of_call(&self, call_id: &[u8]) -> Result<Option<Step>, DatabaseError> {
+        let sql = format!("select {STEP_COLUMNS} from thought where sequence = ? and call_id = ?");
+        self.one(&sql, &[self.id(), call_id.into()], Step::read)
+    }
+
+    /// The newest revision in the chain that begins at `root`.
+    pub(crate) fn newest_revision(&self, root: u32) -> Result<Option<Step>, DatabaseError> {
+        let sql = format!(
+            "select {STEP_COLUMNS} from thought where sequence = ? and revises_root = ? order by place desc limit 1"
+        );
+        self.one(&sql, &[self.id(), root.into()], Step::read)
+    }
+
+    pub(crate) fn branch_row(&self, branch: u32) -> Result<Option<BranchRow>, DatabaseError> {
+        let sql = format!("select {BRANCH_COLUMNS} from branch where sequence = ? and branch = ?");
+        self.one(&sql, &[self.id(), branch.into()], BranchRow::read)
+    }
+
+    pub(crate) fn branch_named(
+        &self,
+        keys: &Keys,
+        name: &BranchName,
+    ) -> Result<Option<BranchRow>, DatabaseError> {
+        let sql =
+            format!("select {BRANCH_COLUMNS} from branch where sequence = ? and name_match = ?");
+        let name_match = keys.branch_match(name.as_str());
+        self.one(
+            &sql,
+            &[self.id(), name_match.as_slice().into()],
+            BranchRow::read,
+        )
+    }
+
+    /// Branches beside `main`, oldest first.
+    pub(crate) fn branch_rows(&self, limit: u32) -> Result<Vec<BranchRow>, DatabaseError> {
+        let sql = format!(
+            "select {BRANCH_COLUMNS} from branch where sequence = ? order by branch limit ?"
+        );
+        self.database
+            .query(&sql, &[self.id(), limit.into()])?
+            .into_iter()
+            .map(|mut row| BranchRow::read(&mut row))
+            .collect()
+    }
+
+    /// How many branches there are beside `main`: they are numbered without gaps.
+    pub(crate) fn branch_count(&self) -> Result<u32, DatabaseError> {
+        self.one(
+            "select branch from branch where sequence = ? order by branch desc limit 1",
+            &[self.id()],
+            |row| small(row.integer(Column("branch", "branch"))?),
+        )
+        .map(Option::unwrap_or_default)
+    }
+
+    /// At most `limit` different numbers of `branch` up to `cutoff`, lowest first, each found by one step through the index.
+    pub(crate) fn numbers(
+        &self,
+        branch: u32,
+        cutoff: u32,
+        limit: usize,
+    ) -> Result<Vec<u32>, DatabaseError> {
+        let mut numbers: Vec<u32> = Vec::new();
+        while numbers.len() < limit {
+            let next = self.one(
+                "select number from thought where sequence = ? and branch = ? and number > ? and number <= ? order by number limit 1",
+                &[
+                    self.id(),
+                    branch.into(),
+                    numbers.last().copied().unwrap_or_default().into(),
+                    cutoff.into(),
+                ],
+                |row| small(row.integer(Column("thought", "number"))?),
+            )?;
+            match next {
+                Some(number) => numbers.push(number),
+                None => break,
+            }
+        }
+        Ok(numbers)
+    }
+
+    pub(crate) fn name(&self, keys: &Keys, branch: u32) -> Result<BranchName, Error> {
+        if branch == MAIN {
+            return Ok(BranchName::main());
+        }
+        let row = self
+            .branch_row(branch)?
+            .ok_or(DatabaseError::Corrupt("a thought lies on no branch"))?;
+        open_name(keys, &row)
+    }
+
+    /// The branch with its name and its fork, for the answer to a caller.
+    pub(crate) fn describe(&self, keys: &Keys, branch: u32) -> Result<Branch, Error> {
+        if branch == MAIN {
+            return Ok(Branch {
+                name: BranchName::main(),
+                index: MAIN,
+                fork: None,
+            });
+        }
+        let row = self
+            .branch_row(branch)?
+            .ok_or(DatabaseError::Corrupt("a thought lies on no branch"))?;
+        Ok(Branch {
+            name: open_name(keys, &row)?,
+            index: branch,
+            fork: Some(Place {
+                branch: self.name(keys, row.parent)?,
+                ordinal: row.fork_ordinal,
+                number: row.fork_number,
+            }),
+        })
+    }
+}
+
+impl<D: Database> Facts for Sequence<'_, D> {
+    type Error = DatabaseError;
+
+    fn fork(&self, branch: u32) -> Result<Option<Fork>, DatabaseError> {
+        if branch == MAIN {
+            return Ok(None);
+        }
+        Ok(self.branch_row(branch)?.map(|row| Fork {
+            parent: row.parent,
+            ordinal: row.fork_ordinal,
+            number: row.fork_number,
+        }))
+    }
+
+    fn node(&self, ordinal: u32) -> Result<Option<Node>, DatabaseError> {
+        let sql = format!("select {NODE_COLUMNS} from thought where place = ?");
+        self.one(&sql, &[place(self.row.sequence, ordinal).into()], read_node)
+    }
+
+    fn head(&self, branch: u32) -> Result<Option<Node>, DatabaseError> {
+        if self.newest.branch == branch {
+            return Ok(Some(self.newest.node()));
+        }
+        let sql = format!(
+            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? order by place desc limit 1"
+        );
+        self.one(&sql, &[self.id(), branch.into()], read_node)
+    }
+
+    fn called(&self, branch: u32, number: u32, limit: u32) -> Result<Vec<Node>, DatabaseError> {
+        let sql = format!(
+            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and number = ? order by place desc limit ?"
+        );
+        let params = [self.id(), branch.into(), number.into(), limit.into()];
+        self.database
+            .query(&sql, &params)?
+            .into_iter()
+            .map(|mut row| read_node(&mut row))
+            .collect()
+    }
+
+    fn newest_at(&self, branch: u32, position: u32) -> Result<Option<Node>, DatabaseError> {
+        let sql = format!(
+            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and position = ? order by place desc limit 1"
+        );
+        self.one(
+            &sql,
+            &[self.id(), branch.into(), position.into()],
+            read_node,
+        )
+    }
+}
+
+fn read_node(row: &mut Row) -> Result<Node, DatabaseError> {
+    Ok(Node {
+        ordinal: ordinal(row.integer(Column("thought", "place"))?),
+        branch: small(row.integer(Column("thought", "branch"))?)?,
+        number: small(row.integer(Column("thought", "number"))?)?,
+        position: small(row.integer(Column("thought", "position"))?)?,
+    })
+}
+
+pub(crate) fn open_name(keys: &Keys, row: &BranchRow) -> Result<BranchName, Error> {
+    let name = keys.open(Field::Branch(row.branch), &row.name)?;
+    BranchName::parse(&name)
+        .map_err(|_| DatabaseError::Corrupt("a branch has no name that a branch may have").into())
+}

@@ -1,0 +1,277 @@
+//! The walk along a sequence: by ordinal through all branches or one, or by position along the path of a branch.
+//!
+//! A walk goes on from a key, never from a count of rows passed over, so that each portion costs what it returns.
+
+use crate::database::{Column, Database, DatabaseError, Row, Value};
+use crate::graph::{Facts, MAIN};
+use crate::page::{Cursor, View};
+use crate::refusal::{Code, Refusal};
+use crate::store::Error;
+use crate::store::facts::Sequence;
+use crate::store::history::{Reader, Sealed};
+use crate::store::row::{STEP_COLUMNS, Step, place};
+use crate::thought::THOUGHTS_MAX;
+
+/// Rows read at a time: texts may be long, and a page may end after the first.
+const PORTION: u32 = 16;
+
+pub(super) struct Walk {
+    way: Way,
+    ascending: bool,
+    /// The key at which the page before ended.
+    start: Option<u32>,
+    last: Option<u32>,
+    /// The newest thought that the walk may see.
+    newest: u32,
+}
+
+enum Way {
+    /// Keys are ordinals.
+    All,
+    Branch(u32),
+    /// Keys are positions. Segments from `main` to the branch itself.
+    Path(Vec<Segment>),
+}
+
+/// The part of a path that lies on one branch: the newest thoughts, not newer than `newest`, at `above` < position ≤ `top`.
+struct Segment {
+    branch: u32,
+    above: u32,
+    top: u32,
+    newest: u32,
+}
+
+impl Walk {
+    pub(super) fn open<D: Database>(
+        reader: &Reader<'_, D>,
+        cursor: Option<Cursor>,
+    ) -> Result<Self, Error> {
+        let sequence = reader.sequence;
+        let branch = match &reader.query.branch {
+            None => None,
+            Some(name) if name.is_main() => Some(MAIN),
+            Some(name) => Some(
+                sequence
+                    .branch_named(reader.keys, name)?
+                    .ok_or_else(|| {
+                        Refusal::new(
+                            Code::BranchNotFound,
+                            format!("the sequence has no branch {name}. The first page of the history lists its branches"),
+                        )
+                    })?
+                    .branch,
+            ),
+        };
+        let mut newest = cursor.map_or(sequence.newest.ordinal, |cursor| cursor.newest);
+        let way = match (reader.query.view, branch) {
+            (View::BranchPath, branch) => {
+                let branch = branch.unwrap_or(MAIN);
+                if cursor.is_none() {
+                    newest = sequence.head(branch)?.map_or(0, |head| head.ordinal);
+                }
+                Way::Path(segments(sequence, branch, newest)?)
+            }
+            (_, Some(branch)) => Way::Branch(branch),
+            (_, None) => Way::All,
+        };
+        let start = cursor.map(|cursor| cursor.last);
+        Ok(Self {
+            way,
+            ascending: reader.is_ascending(),
+            start,
+            last: start,
+            newest,
+        })
+    }
+
+    pub(super) fn start(&self) -> Option<u32> {
+        self.start
+    }
+
+    pub(super) fn last(&self) -> Option<u32> {
+        self.last
+    }
+
+    pub(super) fn cursor(&self, last: u32) -> Cursor {
+        Cursor {
+            last,
+            newest: self.newest,
+        }
+    }
+
+    /// The next thoughts with their keys, at most `limit`; none at the end.
+    pub(super) fn next<D: Database>(
+        &mut self,
+        sequence: &Sequence<'_, D>,
+        limit: u32,
+    ) -> Result<Vec<(u32, Sealed)>, DatabaseError> {
+        let rows = match &self.way {
+            _ if limit == 0 => Vec::new(),
+            Way::Path(segments) => self.path_rows(sequence, segments, limit.min(PORTION))?,
+            Way::All | Way::Branch(_) => self.rows(sequence, limit.min(PORTION))?,
+        };
+        if let Some((key, _)) = rows.last() {
+            self.last = Some(*key);
+        }
+        Ok(rows)
+    }
+
+    /// Whether anything follows the key `last`.
+    pub(super) fn has_more<D: Database>(
+        &self,
+        sequence: &Sequence<'_, D>,
+        last: u32,
+    ) -> Result<bool, DatabaseError> {
+        if let Way::Path(segments) = &self.way {
+            return Ok(match self.ascending {
+                true => segments.last().is_some_and(|segment| last < segment.top),
+                false => last > 1,
+            });
+        }
+        let (range, params) = self.range(sequence, Some(last));
+        let sql = format!("select 1 from thought where {range} limit 1");
+        Ok(!sequence.database.query(&sql, &params)?.is_empty())
+    }
+
+    fn rows<D: Database>(
+        &self,
+        sequence: &Sequence<'_, D>,
+        limit: u32,
+    ) -> Result<Vec<(u32, Sealed)>, DatabaseError> {
+        let (range, mut params) = self.range(sequence, self.last);
+        let direction = if self.ascending { "asc" } else { "desc" };
+        let sql = format!(
+            "select {STEP_COLUMNS}, text from thought where {range} order by place {direction} limit ?"
+        );
+        params.push(limit.into());
+        sequence
+            .database
+            .query(&sql, &params)?
+            .into_iter()
+            .map(|mut row| {
+                let sealed = Sealed::read(&mut row)?;
+                Ok((sealed.step.ordinal, sealed))
+            })
+            .collect()
+    }
+
+    /// The condition for the rows after `last`, with its parameters.
+    fn range<D: Database>(
+        &self,
+        sequence: &Sequence<'_, D>,
+        last: Option<u32>,
+    ) -> (&'static str, Vec<Value>) {
+        let id = sequence.row.sequence;
+        let (low, high) = match (self.ascending, last) {
+            (true, Some(last)) => (last.saturating_add(1), THOUGHTS_MAX),
+            (false, Some(last)) => (1, last.saturating_sub(1)),
+            (true, None) => (1, THOUGHTS_MAX),
+            (false, None) => (1, self.newest),
+        };
+        let range = [Value::from(place(id, low)), place(id, high).into()];
+        match self.way {
+            Way::Branch(branch) => (
+                "sequence = ? and branch = ? and place between ? and ?",
+                [Value::from(id), branch.into()]
+                    .into_iter()
+                    .chain(range)
+                    .collect(),
+            ),
+            Way::All | Way::Path(_) => ("place between ? and ?", range.to_vec()),
+        }
+    }
+
+    fn path_rows<D: Database>(
+        &self,
+        sequence: &Sequence<'_, D>,
+        segments: &[Segment],
+        limit: u32,
+    ) -> Result<Vec<(u32, Sealed)>, DatabaseError> {
+        let top = segments.last().map_or(0, |segment| segment.top);
+        let mut position = match (self.ascending, self.last) {
+            (true, last) => last.unwrap_or_default().saturating_add(1),
+            (false, None) => top,
+            (false, Some(last)) => last.saturating_sub(1),
+        };
+        let mut rows = Vec::new();
+        for _ in 0..limit {
+            let Some(segment) = segments
+                .iter()
+                .find(|segment| (segment.above..segment.top).contains(&position.saturating_sub(1)))
+                .filter(|_| position > 0)
+            else {
+                break;
+            };
+            let Some(sealed) = path_row(sequence, segment, position)? else {
+                break;
+            };
+            rows.push((position, sealed));
+            position = match self.ascending {
+                true => position.saturating_add(1),
+                false => position.saturating_sub(1),
+            };
+        }
+        Ok(rows)
+    }
+}
+
+impl Sealed {
+    fn read(row: &mut Row) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            step: Step::read(row)?,
+            text: row.blob(Column("thought", "text"))?,
+        })
+    }
+}
+
+fn path_row<D: Database>(
+    sequence: &Sequence<'_, D>,
+    segment: &Segment,
+    position: u32,
+) -> Result<Option<Sealed>, DatabaseError> {
+    let id = sequence.row.sequence;
+    let sql = format!(
+        "select {STEP_COLUMNS}, text from thought \
+         where sequence = ? and branch = ? and position = ? and place <= ? order by place desc limit 1"
+    );
+    let params = [
+        id.into(),
+        segment.branch.into(),
+        position.into(),
+        place(id, segment.newest).into(),
+    ];
+    sequence
+        .database
+        .query(&sql, &params)?
+        .into_iter()
+        .next()
+        .map(|mut row| Sealed::read(&mut row))
+        .transpose()
+}
+
+/// The path that ends at the thought `newest` of `branch`, from `main` on.
+fn segments<D: Database>(
+    sequence: &Sequence<'_, D>,
+    branch: u32,
+    newest: u32,
+) -> Result<Vec<Segment>, DatabaseError> {
+    let mut segments = Vec::new();
+    let (mut branch, mut newest) = (branch, newest);
+    while let Some(node) = sequence.node(newest)? {
+        let fork = sequence.fork(branch)?.filter(|fork| fork.parent < branch);
+        let above = match fork {
+            None => 0,
+            Some(fork) => sequence.node(fork.ordinal)?.map_or(0, |node| node.position),
+        };
+        segments.push(Segment {
+            branch,
+            above,
+            top: node.position,
+            newest,
+        });
+        let Some(fork) = fork else { break };
+        (branch, newest) = (fork.parent, fork.ordinal);
+    }
+    segments.reverse();
+    Ok(segments)
+}

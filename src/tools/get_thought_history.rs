@@ -1,0 +1,261 @@
+//! The tool `get_thought_history`: a stored process read back, page by page or as a brief.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use crate::page::{
+    BranchSummary, CHARACTERS_DEFAULT, CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, Order, Page,
+    Query, Thought, View,
+};
+use crate::refusal::Refusal;
+use crate::thought::BranchName;
+use crate::tools::arguments::{Arguments, shown, wrong};
+use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "get_thought_history",
+    title: "Get Thought History",
+    description: include_str!("get_thought_history.md"),
+    input_schema: include_str!("get_thought_history.input.json"),
+    output_schema: include_str!("get_thought_history.output.json"),
+    annotations: Annotations {
+        read_only_hint: true,
+        destructive_hint: false,
+        idempotent_hint: true,
+        open_world_hint: false,
+    },
+    meta: r#"{"ui":{"visibility":["model","app"]},"openai/widgetAccessible":true,"anthropic/maxResultSizeChars":500000}"#,
+};
+
+pub(super) fn parse(arguments: &Arguments<'_>) -> Result<Query, Refusal> {
+    let sequence_id = parse_sequence_id(arguments.required_text("sequenceId")?)?;
+    let view = match arguments.text("view")? {
+        None | Some("all") => View::All,
+        Some("active") => View::Active,
+        Some("branch_path") => View::BranchPath,
+        Some("brief") => View::Brief,
+        Some(other) => {
+            return Err(wrong(
+                "view",
+                &json!(other),
+                "all, active, branch_path or brief",
+            ));
+        }
+    };
+    let order = match arguments.text("order")? {
+        None | Some("asc") => Order::Asc,
+        Some("desc") => Order::Desc,
+        Some(other) => return Err(wrong("order", &json!(other), "asc or desc")),
+    };
+    let branch = arguments
+        .text("branchId")?
+        .map(|text| {
+            BranchName::parse(text)
+                .map_err(|bad| Refusal::invalid(format!("branchId {bad}; {:?} came", shown(text))))
+        })
+        .transpose()?;
+    Ok(Query {
+        sequence_id,
+        view,
+        order,
+        branch,
+        limit: arguments
+            .integer("limit", 1, LIMIT_MAX)?
+            .unwrap_or(LIMIT_DEFAULT),
+        characters_max: arguments
+            .integer("maxCharacters", 1, CHARACTERS_MAX)?
+            .unwrap_or(CHARACTERS_DEFAULT),
+        cursor: arguments.text("cursor")?.map(str::to_owned),
+    })
+}
+
+pub(super) fn render(_query: &Query, page: &Page) -> Rendered {
+    Rendered {
+        text: render_text(page),
+        structured: render_structured(page),
+        meta: None,
+    }
+}
+
+fn render_text(page: &Page) -> String {
+    let sequence = &page.sequence;
+    let mut text = format!("{}\n{}", sequence.title, sequence.sequence_id);
+    let stored = match sequence.thoughts {
+        1 => "1 thought".to_owned(),
+        count => format!("{count} thoughts"),
+    };
+    // Writing into a String cannot fail.
+    let _ = write!(
+        text,
+        " · {stored}{} · begun {} · last written {}",
+        if sequence.completed {
+            " · complete"
+        } else {
+            ""
+        },
+        sequence.created_at.to_rfc3339(),
+        sequence.written_at.to_rfc3339(),
+    );
+    for branch in sequence.branches.iter().flatten() {
+        let _ = write!(text, "\n{}", render_branch_line(branch));
+    }
+    if let Some(brief) = &page.brief {
+        let _ = write!(text, "\n\n{brief}");
+        return text;
+    }
+    for thought in &page.thoughts {
+        let _ = write!(text, "\n\n{}\n{}", render_label(thought), thought.text);
+    }
+    if let Some(cursor) = &page.next_cursor {
+        let _ = write!(text, "\n\nMore follows. cursor: {cursor}");
+    }
+    text
+}
+
+fn render_branch_line(branch: &BranchSummary) -> String {
+    format!(
+        "Branch {} from thought {} of {}, at {}{}{}",
+        branch.name,
+        branch.fork.number,
+        branch.fork.branch,
+        branch.last_number,
+        if branch.completed { ", complete" } else { "" },
+        if branch.hanging {
+            ", hanging: its start was set aside"
+        } else {
+            ""
+        },
+    )
+}
+
+fn render_label(thought: &Thought) -> String {
+    let mut label = format!("[{}/{}", thought.number, thought.total);
+    if !thought.branch.is_main() {
+        let _ = write!(label, " · branch {}", thought.branch);
+    }
+    if let Some(fork) = &thought.branch_from {
+        let _ = write!(label, " · from thought {} of {}", fork.number, fork.branch);
+    }
+    if let Some(target) = &thought.revises {
+        let verb = if thought.rewind {
+            "rewinds to"
+        } else {
+            "revises"
+        };
+        let _ = write!(label, " · {verb} thought {}", target.number);
+        if target.branch != thought.branch {
+            let _ = write!(label, " of {}", target.branch);
+        }
+    }
+    if let Some(number) = thought.summarizes_through {
+        let _ = write!(label, " · summary through {number}");
+    }
+    if thought.superseded {
+        label.push_str(" · superseded");
+    }
+    if !thought.next_thought_needed {
+        label.push_str(" · last");
+    }
+    label.push(']');
+    label
+}
+
+fn render_structured(page: &Page) -> Value {
+    let sequence = &page.sequence;
+    let mut about = Map::from_iter([
+        ("sequenceId".to_owned(), json!(sequence.sequence_id)),
+        ("title".to_owned(), json!(sequence.title)),
+        ("completed".to_owned(), json!(sequence.completed)),
+        ("thoughtHistoryLength".to_owned(), json!(sequence.thoughts)),
+        ("lastThoughtNumber".to_owned(), json!(sequence.last_number)),
+        ("totalThoughts".to_owned(), json!(sequence.total)),
+        (
+            "createdAt".to_owned(),
+            json!(sequence.created_at.to_rfc3339()),
+        ),
+        (
+            "updatedAt".to_owned(),
+            json!(sequence.written_at.to_rfc3339()),
+        ),
+    ]);
+    if let Some(branches) = &sequence.branches {
+        let branches = branches.iter().map(render_branch).collect();
+        about.insert("branches".to_owned(), Value::Array(branches));
+    }
+    if let Some(origin) = &sequence.origin {
+        about.insert("origin".to_owned(), json!(origin));
+    }
+    let mut members = Map::from_iter([("sequence".to_owned(), Value::Object(about))]);
+    if let Some(brief) = &page.brief {
+        members.insert("brief".to_owned(), json!(brief));
+    } else {
+        let thoughts = page.thoughts.iter().map(render_thought).collect();
+        members.insert("thoughts".to_owned(), Value::Array(thoughts));
+    }
+    if let Some(cursor) = &page.next_cursor {
+        members.insert("nextCursor".to_owned(), json!(cursor));
+    }
+    Value::Object(members)
+}
+
+fn render_branch(branch: &BranchSummary) -> Value {
+    let mut members = Map::from_iter([
+        ("branchId".to_owned(), json!(branch.name)),
+        ("parentBranchId".to_owned(), json!(branch.fork.branch)),
+        ("branchFromThought".to_owned(), json!(branch.fork.number)),
+        ("forkOrdinal".to_owned(), json!(branch.fork.ordinal)),
+        ("lastThoughtNumber".to_owned(), json!(branch.last_number)),
+    ]);
+    if branch.completed {
+        members.insert("completed".to_owned(), json!(true));
+    }
+    if branch.hanging {
+        members.insert("hanging".to_owned(), json!(true));
+    }
+    Value::Object(members)
+}
+
+fn render_thought(thought: &Thought) -> Value {
+    let mut members = Map::from_iter([
+        ("ordinal".to_owned(), json!(thought.ordinal)),
+        ("thoughtNumber".to_owned(), json!(thought.number)),
+        ("totalThoughts".to_owned(), json!(thought.total)),
+        ("thought".to_owned(), json!(thought.text)),
+        (
+            "createdAt".to_owned(),
+            json!(thought.written_at.to_rfc3339()),
+        ),
+    ]);
+    let mut say = |name: &str, value: Value| members.insert(name.to_owned(), value);
+    if !thought.branch.is_main() {
+        say("branchId", json!(thought.branch));
+    }
+    if !thought.next_thought_needed {
+        say("nextThoughtNeeded", json!(false));
+    }
+    if thought.needs_more_thoughts {
+        say("needsMoreThoughts", json!(true));
+    }
+    if let Some(target) = &thought.revises {
+        say("isRevision", json!(true));
+        say("revisesThought", json!(target.number));
+        say(
+            "revised",
+            json!({"branchId": target.branch, "ordinal": target.ordinal}),
+        );
+    }
+    if thought.rewind {
+        say("rewind", json!(true));
+    }
+    if thought.superseded {
+        say("superseded", json!(true));
+    }
+    if let Some(fork) = &thought.branch_from {
+        say("branchFromThought", json!(fork.number));
+    }
+    if let Some(number) = thought.summarizes_through {
+        say("summarizesThrough", json!(number));
+    }
+    Value::Object(members)
+}
