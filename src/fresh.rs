@@ -45,6 +45,20 @@ impl Fresh {
         }
         out
     }
+
+    /// What the logs and the caller call this request: 16 hexadecimal digits, the same whatever has been drawn.
+    pub fn request_id(&self) -> String {
+        let mut id = String::with_capacity(16);
+        if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.seed) {
+            mac.update(b"durable-thinking request id v1");
+            for byte in mac.finalize().into_bytes().into_iter().take(8) {
+                for digit in [byte >> 4, byte & 15] {
+                    id.extend(char::from_digit(u32::from(digit), 16));
+                }
+            }
+        }
+        id
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +84,8 @@ mod tests {
         }
         let long: [u8; 72] = one.draw();
         assert_ne!(long[..32], long[32..64]);
+        assert_eq!(one.request_id(), same.request_id());
+        assert_ne!(one.request_id(), other.request_id());
+        assert_eq!(one.request_id().len(), 16);
     }
 }
