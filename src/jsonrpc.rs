@@ -294,6 +294,23 @@ impl Code {
     }
 }
 
+impl Code {
+    /// The code as a fixed word for the log.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Parse => "parse_error",
+            Self::InvalidRequest => "invalid_request",
+            Self::MethodNotFound => "method_not_found",
+            Self::InvalidParams => "invalid_params",
+            Self::Internal => "internal_error",
+            Self::ResourceNotFound => "resource_not_found",
+            Self::HeaderMismatch => "header_mismatch",
+            Self::MissingClientCapability => "missing_client_capability",
+            Self::UnsupportedProtocolVersion => "unsupported_protocol_version",
+        }
+    }
+}
+
 impl Serialize for Code {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i32(self.number())

@@ -23,8 +23,11 @@ pub mod card;
 pub mod tools;
 
 pub mod jsonrpc;
+pub mod mcp;
 
 pub mod auth;
+pub mod config;
+
 pub mod transport;
 
 #[cfg(target_family = "wasm")]

@@ -13,6 +13,17 @@
 //!    In the Worker the JavaScript entry owns the stream: it pulls, writes heartbeats, and ends the response when Wasm traps.
 //! 5. What the router learned for the log stands in the response's extensions as [`Access`].
 
+pub mod compat;
+mod headers;
+mod health;
+pub mod http;
+mod root;
+mod sse;
+pub mod status;
+#[cfg(not(target_family = "wasm"))]
+pub mod stdio;
+mod streamable;
+
 use std::future::Future;
 use std::pin::Pin;
 
