@@ -30,5 +30,7 @@ pub mod config;
 
 pub mod transport;
 
+#[cfg(not(target_family = "wasm"))]
+pub mod local;
 #[cfg(target_family = "wasm")]
 pub mod worker;

@@ -1,3 +1,123 @@
-//! The native program. It only reads its arguments and supplies what a host supplies.
+//! The native program. It reads its arguments, supplies what a host supplies, and decides nothing else.
 
-fn main() {}
+use std::error::Error;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clap::{Args, Parser, Subcommand};
+use durable_thinking::database::sqlite::Sqlite;
+use durable_thinking::local::{self, Local};
+use durable_thinking::mcp::thinking::Thinking;
+use durable_thinking::settings::Settings;
+use durable_thinking::store::Store;
+
+/// Sequential thinking for MCP clients that survives the process.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Speaks MCP over standard input and output (this is the default)
+    Stdio,
+    /// Prints a fresh secret, fit for `MCP_API_TOKEN`
+    Token,
+}
+
+/// Where thoughts are stored.
+#[derive(Debug, Args)]
+struct Place {
+    /// The database file [default: durable-thinking/thoughts.db in the user's data folder]
+    #[arg(long, value_name = "PATH", global = true, conflicts_with = "in_memory")]
+    database: Option<PathBuf>,
+    /// Store nothing on disk: what is thought ends with the process
+    #[arg(long, global = true)]
+    in_memory: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        None | Some(Command::Stdio) => stdio(&arguments.place),
+        Some(Command::Token) => token(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("durable-thinking: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn stdio(place: &Place) -> Result<(), Box<dyn Error>> {
+    let (settings, problems) = Settings::parse(|name| std::env::var(name).ok());
+    for problem in problems {
+        eprintln!("durable-thinking: {} {}", problem.name, problem.reason);
+    }
+    let host = Local {
+        store: Store::open(place.open()?)?,
+        settings: settings.clone(),
+    };
+    if io::stdin().is_terminal() {
+        eprintln!("durable-thinking: waiting for an MCP client on standard input; see --help");
+    }
+    match local::serve(Thinking { settings, host }, io::stdout().lock()) {
+        // The client is gone, and with it the reason to go on.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+#[allow(clippy::print_stdout)] // the secret is what this command is asked for
+#[allow(clippy::disallowed_methods)] // this is the host whose chance it is
+fn token() -> Result<(), Box<dyn Error>> {
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret)?;
+    println!("{}", URL_SAFE_NO_PAD.encode(secret));
+    Ok(())
+}
+
+impl Place {
+    fn open(&self) -> Result<Sqlite, Box<dyn Error>> {
+        if self.in_memory {
+            return Ok(Sqlite::open_in_memory()?);
+        }
+        let path = match &self.database {
+            Some(path) => path.clone(),
+            None => dirs::data_dir()
+                .ok_or("the user's data folder is not known; say where with --database PATH")?
+                .join("durable-thinking")
+                .join("thoughts.db"),
+        };
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            private_folder(folder)
+                .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        }
+        Sqlite::open(&path)
+            .map_err(|error| format!("cannot open {}: {error}", path.display()).into())
+    }
+}
+
+/// Makes a folder that only its owner can look into. One that exists stays as it is.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
