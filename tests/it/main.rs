@@ -1,0 +1,27 @@
+//! The native integration tests, in one binary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::assigning_clones,
+    unreachable_pub,
+    reason = "a test may fail loudly, and it is its own host"
+)]
+
+mod http;
+mod process;
+mod support;
+mod transcripts;
+
+/// Shared with the tests against workerd.
+#[path = "../transcripts/vectors.rs"]
+#[rustfmt::skip]
+mod vectors;
+#[path = "../transcripts/runner.rs"]
+mod runner;
+#[path = "../transcripts/wire.rs"]
+mod wire;

@@ -1,0 +1,154 @@
+//! The native binary over its pipes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::runner::Host;
+use crate::vectors::{lines, modern};
+
+/// One process on one database.
+pub struct Process {
+    database: PathBuf,
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Process {
+    pub fn start(database: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_durable-thinking"))
+            .arg("--database")
+            .arg(database)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            database: database.to_owned(),
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+        }
+    }
+
+    pub fn write(&mut self, text: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next line, which must be a message; `None` at the end of the output.
+    #[track_caller]
+    pub fn read(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line).unwrap() == 0 {
+            return None;
+        }
+        assert!(line.ends_with('\n'));
+        Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
+    }
+
+    /// Closes the pipe, reads what is left and checks that the process ends well.
+    #[track_caller]
+    pub fn stop(&mut self) -> Vec<Value> {
+        self.input = None;
+        let rest: Vec<_> = std::iter::from_fn(|| self.read()).collect();
+        assert!(self.child.wait().unwrap().success());
+        rest
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Only after a failed test is it still there.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Host for Process {
+    fn exchange(&mut self, _: &str, message: &Value) -> Option<Value> {
+        self.write(&format!("{message}\n"));
+        message.get("id")?;
+        self.read()
+    }
+
+    fn restart(&mut self) -> bool {
+        assert_eq!(self.stop(), Vec::<Value>::new());
+        *self = Self::start(&self.database.clone());
+        true
+    }
+}
+
+fn scratch() -> (tempfile::TempDir, Process) {
+    let folder = tempfile::tempdir().unwrap();
+    let process = Process::start(&folder.path().join("thoughts.db"));
+    (folder, process)
+}
+
+/// Vector 41.
+#[test]
+fn golden_lines() {
+    let (_folder, mut process) = scratch();
+    for (line, expected) in lines() {
+        process.write(&format!("{line}\n"));
+        if matches!(expected, crate::vectors::Expected::Nothing) {
+            continue;
+        }
+        expected.check(&process.read().unwrap());
+    }
+    assert_eq!(process.stop(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_handshake_may_come_in_one_write() {
+    let (_folder, mut process) = scratch();
+    let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": "2025-06-18" } });
+    let ping = json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" });
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    process.write(&format!(
+        "{ping}\n{initialize}\n{ping}\r\n\n{initialized}\n{list}"
+    ));
+    let answers = process.stop();
+    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].clone()).collect();
+    assert_eq!(ids, [json!("p"), json!(0), json!("p"), json!(1)]);
+    assert_eq!(answers[1]["result"]["protocolVersion"], "2025-06-18");
+    assert!(answers[3]["result"]["tools"].is_array());
+}
+
+#[test]
+fn dirty_frames_are_answered_and_survived() {
+    let (_folder, mut process) = scratch();
+    let long = "x".repeat(1024 * 1024 + 1);
+    let discover = modern(1, "server/discover", json!({}));
+    for dirt in [
+        "{bad",
+        "\u{feff}{}",
+        "\0\0\0",
+        &long,
+        "Content-Length: 20\r",
+        "[[[[",
+        "\"text\"",
+        "12",
+    ] {
+        process.write(&format!("{dirt}\n{discover}\n"));
+        let refusal = process.read().unwrap();
+        assert!(
+            refusal["error"]["code"].is_i64() && refusal.get("id").is_none(),
+            "{refusal}"
+        );
+        assert_eq!(process.read().unwrap()["id"], 1);
+    }
+    process
+        .input
+        .as_mut()
+        .unwrap()
+        .write_all(b"{\"\xff\xfe\":1}\n")
+        .unwrap();
+    assert_eq!(process.read().unwrap()["error"]["code"], -32700);
+    assert_eq!(process.stop(), Vec::<Value>::new());
+}
