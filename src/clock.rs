@@ -30,6 +30,11 @@ impl Timestamp {
         Self::from_milliseconds(self.0.saturating_add(milliseconds))
     }
 
+    #[must_use]
+    pub fn minus_milliseconds(self, milliseconds: u64) -> Self {
+        Self(self.0.saturating_sub(milliseconds))
+    }
+
     /// RFC 3339 in UTC with milliseconds, as `2026-11-30T13:45:00.000Z`.
     pub fn to_rfc3339(self) -> String {
         let time = UNIX_EPOCH

@@ -13,6 +13,7 @@ pub mod sequence_id;
 pub mod settings;
 pub mod thought;
 
+pub mod brief;
 pub mod graph;
 pub mod page;
 
@@ -21,6 +22,7 @@ pub mod store;
 
 pub mod card;
 pub mod tools;
+pub mod view;
 
 pub mod jsonrpc;
 pub mod mcp;

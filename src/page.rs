@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
+use crate::brief::Brief;
 use crate::clock::Timestamp;
 use crate::seal::{self, DIGEST_BYTES, Keys};
 use crate::sequence_id::SequenceId;
@@ -121,7 +122,7 @@ pub struct Page {
     pub next_cursor: Option<String>,
     /// In the view `brief`, instead of thoughts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub brief: Option<String>,
+    pub brief: Option<Brief>,
 }
 
 /// The room that is left on a page.

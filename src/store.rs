@@ -7,6 +7,7 @@ mod append;
 mod delete;
 mod facts;
 mod history;
+pub mod retention;
 mod row;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Reading a sequence back, page by page. Reads write nothing, and a page costs the same wherever it lies.
 
 mod branches;
+mod brief;
 mod walk;
 
 use std::collections::{BTreeMap, HashSet};
@@ -20,9 +21,9 @@ use branches::Names;
 use walk::Walk;
 
 /// A stored thought, still sealed.
-struct Sealed {
-    step: Step,
-    text: Vec<u8>,
+pub(in crate::store) struct Sealed {
+    pub step: Step,
+    pub text: Vec<u8>,
 }
 
 impl<D: Database> Store<D> {
@@ -63,6 +64,14 @@ struct Reader<'a, D> {
 
 impl<D: Database> Reader<'_, D> {
     fn page(&self) -> Result<Page, Error> {
+        if self.query.view == View::Brief {
+            return Ok(Page {
+                sequence: self.summary(false)?,
+                thoughts: Vec::new(),
+                next_cursor: None,
+                brief: Some(self.brief()?),
+            });
+        }
         let cursor = self
             .query
             .cursor

@@ -66,4 +66,5 @@ create index if not exists thought_by_number on thought (sequence, branch, numbe
 create index if not exists thought_by_position on thought (sequence, branch, position);
 create unique index if not exists thought_by_call on thought (sequence, call_id);
 create index if not exists thought_by_root on thought (sequence, revises_root) where revises_root is not null;
-create index if not exists thought_by_summary on thought (sequence, branch, summarizes_through) where summarizes_through is not null;
+create index if not exists thought_by_revision on thought (sequence) where revises_root is not null;
+create index if not exists thought_by_summary on thought (sequence, branch) where summarizes_through is not null;

@@ -388,3 +388,77 @@ fn deleting_leaves_nothing() {
         assert_eq!(rows.len(), usize::from(name == "schema_version"), "{name}");
     }
 }
+
+#[test]
+fn expired_is_gone_at_once_and_deleted_by_the_sweep() {
+    let mut bench = Bench::new();
+    bench.settings.retention_days = 2;
+    bench.think(1, &json!({})).unwrap();
+    let begun = bench.seconds;
+    let day = 86_400;
+    // A write slides the expiry; a read does not.
+    bench.seconds += day;
+    bench.think(2, &json!({})).unwrap();
+    let written = bench.seconds;
+    let at = |seconds: u64| Timestamp::from_milliseconds(seconds * 1000);
+    let due = bench.store.next_expiry(&bench.settings).unwrap();
+    assert_eq!(due, Some(at(begun + 2 * day)));
+    // The alarm comes, finds it written since, and moves on without deleting.
+    let swept = bench
+        .store
+        .sweep(&bench.settings, at(begun + 2 * day))
+        .unwrap();
+    assert_eq!(swept.sequences, 0);
+    assert_eq!(
+        bench.store.next_expiry(&bench.settings).unwrap(),
+        Some(at(written + 2 * day))
+    );
+    bench.seconds = written + 2 * day - 3;
+    assert_eq!(ordinals(&bench.history(&json!({}))), [1, 2]);
+    bench.seconds = written + 2 * day - 1;
+    bench.refused(3, &json!({}), &["sequence_not_found"]);
+    // A longer setting reads it again until the sweep has come.
+    bench.settings.retention_days = 3;
+    assert_eq!(ordinals(&bench.history(&json!({}))), [1, 2]);
+    bench.settings.retention_days = 2;
+    let swept = bench
+        .store
+        .sweep(&bench.settings, at(bench.seconds))
+        .unwrap();
+    assert_eq!((swept.sequences, swept.thoughts, swept.more), (1, 2, false));
+    assert_eq!(bench.store.next_expiry(&bench.settings).unwrap(), None);
+    bench.settings.retention_days = 0;
+    assert_eq!(bench.store.next_expiry(&bench.settings).unwrap(), None);
+}
+
+#[test]
+fn a_brief_fits_any_room_and_always_says_the_same() {
+    let mut bench = Bench::new();
+    for number in 1..=30 {
+        bench.think(number, &json!({"totalThoughts": 40})).unwrap();
+    }
+    bench
+        .think(31, &json!({"isRevision": true, "revisesThought": 29}))
+        .unwrap();
+    bench.think(20, &json!({"isRevision": true, "revisesThought": 20, "rewind": true, "thought": "Back to 20: the premise was wrong"})).unwrap();
+    bench
+        .think(21, &json!({"branchId": "b", "branchFromThought": 20}))
+        .unwrap();
+    let brief = bench.history(&json!({"view": "brief"}));
+    let text = brief["brief"].as_str().unwrap();
+    for part in [
+        "Goal\nThought 1",
+        "20 and 11 later",
+        "the premise was wrong",
+        "To go on\nthoughtNumber 22",
+        "branchId b",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    assert_eq!(bench.history(&json!({"view": "brief"})), brief);
+    for max in [1, 10, 150, 400, 900, 3_000] {
+        let brief = bench.history(&json!({"view": "brief", "maxCharacters": max}));
+        let text = brief["brief"].as_str().unwrap();
+        assert!(crate::page::weight(text) <= max, "{max}: {text}");
+    }
+}

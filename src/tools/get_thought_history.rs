@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::thought::BranchName;
 use crate::tools::arguments::{Arguments, shown, wrong};
 use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
+use crate::view;
 
 pub(super) const TOOL: Tool = Tool {
     name: "get_thought_history",
@@ -70,15 +71,22 @@ pub(super) fn parse(arguments: &Arguments<'_>) -> Result<Query, Refusal> {
     })
 }
 
-pub(super) fn render(_query: &Query, page: &Page) -> Rendered {
+pub(super) fn render(query: &Query, page: &Page) -> Rendered {
+    let brief = page
+        .brief
+        .as_ref()
+        .map(|brief| view::brief::render(&page.sequence, brief, query.characters_max));
     Rendered {
-        text: render_text(page),
-        structured: render_structured(page),
+        text: render_text(page, brief.as_deref()),
+        structured: render_structured(page, brief.as_deref()),
         meta: None,
     }
 }
 
-fn render_text(page: &Page) -> String {
+fn render_text(page: &Page, brief: Option<&str>) -> String {
+    if let Some(brief) = brief {
+        return brief.to_owned();
+    }
     let sequence = &page.sequence;
     let mut text = format!("{}\n{}", sequence.title, sequence.sequence_id);
     let stored = match sequence.thoughts {
@@ -99,10 +107,6 @@ fn render_text(page: &Page) -> String {
     );
     for branch in sequence.branches.iter().flatten() {
         let _ = write!(text, "\n{}", render_branch_line(branch));
-    }
-    if let Some(brief) = &page.brief {
-        let _ = write!(text, "\n\n{brief}");
-        return text;
     }
     for thought in &page.thoughts {
         let _ = write!(text, "\n\n{}\n{}", render_label(thought), thought.text);
@@ -161,7 +165,7 @@ fn render_label(thought: &Thought) -> String {
     label
 }
 
-fn render_structured(page: &Page) -> Value {
+fn render_structured(page: &Page, brief: Option<&str>) -> Value {
     let sequence = &page.sequence;
     let mut about = Map::from_iter([
         ("sequenceId".to_owned(), json!(sequence.sequence_id)),
@@ -187,7 +191,7 @@ fn render_structured(page: &Page) -> Value {
         about.insert("origin".to_owned(), json!(origin));
     }
     let mut members = Map::from_iter([("sequence".to_owned(), Value::Object(about))]);
-    if let Some(brief) = &page.brief {
+    if let Some(brief) = brief {
         members.insert("brief".to_owned(), json!(brief));
     } else {
         let thoughts = page.thoughts.iter().map(render_thought).collect();

@@ -96,7 +96,8 @@ impl<'a, D: Database> Names<'a, D> {
         Ok(summaries)
     }
 
-    fn is_active(&self, ordinal: u32) -> Result<bool, DatabaseError> {
+    /// Whether no rewind has set the thought aside.
+    pub(super) fn is_active(&self, ordinal: u32) -> Result<bool, DatabaseError> {
         if self.sequence.newest.rewinds == 0 {
             return Ok(true);
         }

@@ -6,11 +6,12 @@ use crate::database::{Column, Database, DatabaseError, Row, Value};
 use crate::graph::{Facts, MAIN};
 use crate::page::{Cursor, View};
 use crate::refusal::{Code, Refusal};
+use crate::seal::Keys;
 use crate::store::Error;
 use crate::store::facts::Sequence;
 use crate::store::history::{Reader, Sealed};
 use crate::store::row::{STEP_COLUMNS, Step, place};
-use crate::thought::THOUGHTS_MAX;
+use crate::thought::{BranchName, THOUGHTS_MAX};
 
 /// Rows read at a time: texts may be long, and a page may end after the first.
 const PORTION: u32 = 16;
@@ -34,11 +35,11 @@ enum Way {
 }
 
 /// The part of a path that lies on one branch: the newest thoughts, not newer than `newest`, at `above` < position ≤ `top`.
-struct Segment {
-    branch: u32,
-    above: u32,
-    top: u32,
-    newest: u32,
+pub(in crate::store) struct Segment {
+    pub branch: u32,
+    pub above: u32,
+    pub top: u32,
+    pub newest: u32,
 }
 
 impl Walk {
@@ -47,21 +48,7 @@ impl Walk {
         cursor: Option<Cursor>,
     ) -> Result<Self, Error> {
         let sequence = reader.sequence;
-        let branch = match &reader.query.branch {
-            None => None,
-            Some(name) if name.is_main() => Some(MAIN),
-            Some(name) => Some(
-                sequence
-                    .branch_named(reader.keys, name)?
-                    .ok_or_else(|| {
-                        Refusal::new(
-                            Code::BranchNotFound,
-                            format!("the sequence has no branch {name}. The first page of the history lists its branches"),
-                        )
-                    })?
-                    .branch,
-            ),
-        };
+        let branch = named_branch(sequence, reader.keys, reader.query.branch.as_ref())?;
         let mut newest = cursor.map_or(sequence.newest.ordinal, |cursor| cursor.newest);
         let way = match (reader.query.view, branch) {
             (View::BranchPath, branch) => {
@@ -69,7 +56,7 @@ impl Walk {
                 if cursor.is_none() {
                     newest = sequence.head(branch)?.map_or(0, |head| head.ordinal);
                 }
-                Way::Path(segments(sequence, branch, newest)?)
+                Way::Path(segments(sequence, branch, newest, 0)?)
             }
             (_, Some(branch)) => Way::Branch(branch),
             (_, None) => Way::All,
@@ -216,7 +203,7 @@ impl Walk {
 }
 
 impl Sealed {
-    fn read(row: &mut Row) -> Result<Self, DatabaseError> {
+    pub(super) fn read(row: &mut Row) -> Result<Self, DatabaseError> {
         Ok(Self {
             step: Step::read(row)?,
             text: row.blob(Column("thought", "text"))?,
@@ -224,7 +211,8 @@ impl Sealed {
     }
 }
 
-fn path_row<D: Database>(
+/// The thought of a segment at one position.
+pub(in crate::store) fn path_row<D: Database>(
     sequence: &Sequence<'_, D>,
     segment: &Segment,
     position: u32,
@@ -249,28 +237,53 @@ fn path_row<D: Database>(
         .transpose()
 }
 
-/// The path that ends at the thought `newest` of `branch`, from `main` on.
-fn segments<D: Database>(
+/// The index of the branch that a reader names; none when no branch is named.
+pub(in crate::store) fn named_branch<D: Database>(
+    sequence: &Sequence<'_, D>,
+    keys: &Keys,
+    name: Option<&BranchName>,
+) -> Result<Option<u32>, Error> {
+    match name {
+        None => Ok(None),
+        Some(name) if name.is_main() => Ok(Some(MAIN)),
+        Some(name) => match sequence.branch_named(keys, name)? {
+            Some(row) => Ok(Some(row.branch)),
+            None => Err(Refusal::new(
+                Code::BranchNotFound,
+                format!("the sequence has no branch {name}. The first page of the history lists its branches"),
+            )
+            .into()),
+        },
+    }
+}
+
+/// The path that ends at the thought `newest` of `branch`, oldest segment first, back to position `lowest`.
+pub(in crate::store) fn segments<D: Database>(
     sequence: &Sequence<'_, D>,
     branch: u32,
     newest: u32,
+    lowest: u32,
 ) -> Result<Vec<Segment>, DatabaseError> {
     let mut segments = Vec::new();
-    let (mut branch, mut newest) = (branch, newest);
-    while let Some(node) = sequence.node(newest)? {
+    let mut branch = branch;
+    let mut end = sequence.node(newest)?;
+    while let Some(node) = end {
         let fork = sequence.fork(branch)?.filter(|fork| fork.parent < branch);
-        let above = match fork {
-            None => 0,
-            Some(fork) => sequence.node(fork.ordinal)?.map_or(0, |node| node.position),
+        end = match fork {
+            None => None,
+            Some(fork) => sequence.node(fork.ordinal)?,
         };
+        let above = end.map_or(0, |node| node.position);
         segments.push(Segment {
             branch,
             above,
             top: node.position,
-            newest,
+            newest: node.ordinal,
         });
-        let Some(fork) = fork else { break };
-        (branch, newest) = (fork.parent, fork.ordinal);
+        match fork {
+            Some(fork) if above >= lowest => branch = fork.parent,
+            _ => break,
+        }
     }
     segments.reverse();
     Ok(segments)

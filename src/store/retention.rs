@@ -1,0 +1,92 @@
+//! Retention: which sequences nobody can read any more, and when to look again.
+//!
+//! An append does not touch a sequence's row, so `written_at` there may be older than the truth. It is brought up to date here,
+//! when the alarm looks at a sequence that is not due after all: at most once in each period of retention.
+
+use crate::clock::Timestamp;
+use crate::database::{Column, Database, DatabaseError};
+use crate::settings::Settings;
+use crate::store::row::milliseconds;
+use crate::store::{DAY_MILLISECONDS, Store};
+
+/// Sequences looked at in one run, so that an alarm stays short.
+const SWEEP_MAX: u32 = 200;
+
+/// What a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub sequences: u32,
+    pub thoughts: u64,
+    /// There may be more to delete: sweep again.
+    pub more: bool,
+}
+
+impl<D: Database> Store<D> {
+    /// When the oldest sequence may expire; none when everything is kept. Moves only when sequences come and go.
+    pub fn next_expiry(&self, settings: &Settings) -> Result<Option<Timestamp>, DatabaseError> {
+        let kept = kept_milliseconds(settings.retention_days);
+        if kept == 0 {
+            return Ok(None);
+        }
+        let oldest = self.database.query(
+            "select written_at from sequence order by written_at limit 1",
+            &[],
+        )?;
+        oldest
+            .into_iter()
+            .next()
+            .map(|mut row| Ok(read_time(&mut row)?.plus_milliseconds(kept)))
+            .transpose()
+    }
+
+    /// Deletes what has expired under `settings`.
+    pub fn sweep(&self, settings: &Settings, now: Timestamp) -> Result<Swept, DatabaseError> {
+        match kept_milliseconds(settings.retention_days) {
+            0 => Ok(Swept::default()),
+            kept => self.purge(now.minus_milliseconds(kept)),
+        }
+    }
+
+    /// Deletes sequences whose last thought is no newer than `cutoff`: the only way to free what nobody has the id of.
+    pub fn purge(&self, cutoff: Timestamp) -> Result<Swept, DatabaseError> {
+        self.database.transaction(|| {
+            let rows = self.database.query(
+                "select written_at, sequence from sequence where written_at <= ? order by written_at limit ?",
+                &[milliseconds(cutoff), SWEEP_MAX.into()],
+            )?;
+            let mut swept = Swept {
+                more: rows.len() >= usize::try_from(SWEEP_MAX).unwrap_or(usize::MAX),
+                ..Swept::default()
+            };
+            for mut row in rows {
+                let known = read_time(&mut row)?;
+                let sequence = row.integer(Column("sequence", "sequence"))?;
+                match self.newest(sequence)? {
+                    Some(newest) if newest.created_at > cutoff => {
+                        debug_assert!(newest.created_at >= known);
+                        self.database.query(
+                            "update sequence set written_at = ? where sequence = ?",
+                            &[milliseconds(newest.created_at), sequence.into()],
+                        )?;
+                    }
+                    newest => {
+                        self.delete_rows(sequence)?;
+                        swept.sequences = swept.sequences.saturating_add(1);
+                        let thoughts = newest.map_or(0, |newest| newest.ordinal);
+                        swept.thoughts = swept.thoughts.saturating_add(u64::from(thoughts));
+                    }
+                }
+            }
+            Ok(swept)
+        })
+    }
+}
+
+fn kept_milliseconds(days: u32) -> u64 {
+    u64::from(days).saturating_mul(DAY_MILLISECONDS)
+}
+
+fn read_time(row: &mut crate::database::Row) -> Result<Timestamp, DatabaseError> {
+    let time = row.integer(Column("sequence", "written_at"))?;
+    Ok(Timestamp::from_milliseconds(time.unsigned_abs()))
+}
