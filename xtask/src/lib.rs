@@ -19,4 +19,5 @@ pub mod clients;
 pub mod dev;
 
 pub mod check;
+pub mod fallback;
 pub mod test;

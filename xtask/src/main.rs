@@ -21,7 +21,7 @@ cargo xtask COMMAND
   dev [--wrangler]   build the Worker and serve it at http://127.0.0.1:8787
                      (environment: PORT, MCP_API_TOKEN, STATE_DIR)
   test [PART…]       run every test, or the parts named
-  build              build the Worker into build/
+  build [FOLDER]     build the Worker into build/, or into another folder
   check              format, lints and documentation
   setup              bring what is missing on this machine, as all the others do by themselves
 ";
@@ -62,6 +62,9 @@ fn run(arguments: &[String]) -> Result<()> {
             test::test(&ready, arguments.get(1..).unwrap_or_default())
         }
         ("build", []) => build(&root).map(drop),
+        ("build", [folder]) => {
+            wasm::build(&root, &wasm32::set_up(&root)?, &root.join(folder)).map(drop)
+        }
         ("check", []) => check(&root, &wasm32::set_up(&root)?),
         ("setup", []) => set_up(&root).map(drop),
         ("help" | "--help" | "-h", _) => {

@@ -1,5 +1,6 @@
 //! Builds the Worker: the library compiled to Wasm, then its JavaScript glue, both in `build/`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,28 @@ pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf>
         stamp.set()?;
     }
     Ok(folder.to_owned())
+}
+
+/// The scripts and the Wasm in a folder, as paths below the root with `/` between the names, in a fixed order.
+pub fn list(root: &Path, folder: &str) -> Result<Vec<String>> {
+    let path = root.join(folder);
+    let entries = fs::read_dir(&path)
+        .with_context(|| format!("{} is missing: run `cargo xtask build`", path.display()))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            names.extend(list(root, &name)?);
+        } else if matches!(
+            Path::new(&name).extension().and_then(OsStr::to_str),
+            Some("js" | "wasm")
+        ) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 fn glue(wasm: &[u8], folder: &Path) -> Result<()> {

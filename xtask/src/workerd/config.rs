@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -68,7 +67,7 @@ const kv :Workerd.Worker = (
 /// The entry first, then all that was built, then what the caller puts in their place or beside them.
 fn modules(root: &Path, manifest: &Manifest, options: &Options) -> Result<String> {
     let mut names = vec![manifest.main.clone()];
-    list(root, wasm::FOLDER, &mut names)?;
+    names.extend(wasm::list(root, wasm::FOLDER)?);
     let mut files: Vec<(String, String)> =
         names.into_iter().map(|name| (name.clone(), name)).collect();
     for (name, path) in &options.modules {
@@ -96,30 +95,6 @@ fn modules(root: &Path, manifest: &Manifest, options: &Options) -> Result<String
         );
     }
     Ok(text)
-}
-
-fn list(root: &Path, folder: &str, names: &mut Vec<String>) -> Result<()> {
-    let path = root.join(folder);
-    let entries = fs::read_dir(&path)
-        .with_context(|| format!("{} is missing: run `cargo xtask build`", path.display()))?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-        found.push((name, entry.file_type()?.is_dir()));
-    }
-    found.sort();
-    for (name, is_folder) in found {
-        if is_folder {
-            list(root, &name, names)?;
-        } else if Path::new(&name)
-            .extension()
-            .is_some_and(|extension| extension == "js" || extension == "wasm")
-        {
-            names.push(name);
-        }
-    }
-    Ok(())
 }
 
 fn classes(manifest: &Manifest) -> String {
