@@ -36,10 +36,36 @@ async function run(call) {
   }
 }
 
+// A response that Wasm makes while it is sent. It is pulled from here, so that it ends when Wasm does, and so that a
+// client that has left stops the work. While a pull takes long, an empty comment keeps the connection from timing out.
+const HEARTBEAT = new TextEncoder().encode(":\n\n");
+const HEARTBEAT_MILLISECONDS = 15_000;
+
+function stream(response) {
+  const chunks = response.chunks;
+  const body = new ReadableStream({
+    async pull(controller) {
+      const beat = setInterval(() => controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
+      try {
+        const chunk = await run(() => chunks.next());
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
+      } finally {
+        clearInterval(beat);
+      }
+    },
+    cancel() {
+      chunks.free();
+    },
+  });
+  return new Response(body, response);
+}
+
 export default class extends WorkerEntrypoint {
   async fetch(request) {
     try {
-      return await run(() => wasm.fetch(request, this.env, this.ctx));
+      const response = await run(() => wasm.fetch(request, this.env, this.ctx));
+      return response.chunks ? stream(response) : response;
     } catch {
       return Response.json({ error: "internal_error" }, { status: 500 });
     }

@@ -32,6 +32,8 @@ pub mod config;
 
 pub mod transport;
 
+pub mod log;
+
 #[cfg(not(target_family = "wasm"))]
 pub mod local;
 #[cfg(target_family = "wasm")]

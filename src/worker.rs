@@ -2,27 +2,76 @@
 //!
 //! Decisions are left to the layers below; answering when Wasm traps is left to `entry.mjs`.
 
+mod host;
+mod log;
 mod message;
 pub mod object;
+mod remote;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
 
 use worker::{Context, Env, Result, event, web_sys};
 
+use crate::auth::TokenOnly;
+use crate::config::Config;
+use crate::log::{Level, access};
+use crate::mcp::thinking::Thinking;
+use crate::transport::Access;
+use crate::transport::http::{Site as AnySite, route};
+
+use remote::Remote;
+
+type Site = AnySite<Thinking<Remote>, TokenOnly>;
+
+thread_local! {
+    // The environment of an isolate never changes, so what it says is read once.
+    static SITE: OnceCell<Rc<Site>> = const { OnceCell::new() };
+}
+
 #[event(fetch)]
-async fn fetch(
-    request: web_sys::Request,
-    env: Env,
-    _context: Context,
-) -> Result<web_sys::Response> {
+async fn fetch(request: web_sys::Request, env: Env, _: Context) -> Result<web_sys::Response> {
+    let site = site(&env)?;
     let message = message::read(&request).await?;
-    if message.uri().path() == "/healthz" {
-        let stub = env
-            .durable_object("THOUGHT_STORE")?
-            .get_by_name("personal")?;
-        let mut answer = stub.fetch_with_str("https://object/ping").await?;
-        let text = answer.text().await?;
-        return message::write(&http::Response::new(()), text.as_bytes());
+    let fresh = host::fresh()?;
+    let (start, request_id) = (fresh.now, fresh.request_id());
+    let response = route(message, site, fresh).await;
+    if log::is_on(Level::Info) {
+        let milliseconds = host::now()
+            .milliseconds()
+            .saturating_sub(start.milliseconds());
+        let fallback = Access::default();
+        let learned = response.extensions().get::<Access>().unwrap_or(&fallback);
+        for line in access(
+            &request_id,
+            response.status().as_u16(),
+            milliseconds,
+            learned,
+        ) {
+            log::print(&line);
+        }
     }
-    let mut response = http::Response::new(());
-    *response.status_mut() = http::StatusCode::NOT_FOUND;
-    message::write(&response, b"")
+    message::write(response)
+}
+
+fn site(env: &Env) -> Result<Rc<Site>> {
+    if let Some(site) = SITE.with(|cell| cell.get().cloned()) {
+        return Ok(site);
+    }
+    let lookup = |name: &str| host::variable(env, name);
+    let mut config = Config::parse(lookup);
+    let (level, problem) = Level::parse(lookup);
+    config.problems.extend(problem);
+    log::set_level(level);
+    let site = Rc::new(Site {
+        server: Thinking {
+            settings: config.settings.clone(),
+            host: Remote {
+                objects: env.durable_object("THOUGHT_STORE")?,
+            },
+        },
+        authorization: TokenOnly,
+        config,
+    });
+    Ok(SITE.with(|cell| Rc::clone(cell.get_or_init(|| site))))
 }

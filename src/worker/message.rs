@@ -1,13 +1,13 @@
 //! HTTP messages, translated between the platform and the types that everything below a host speaks.
 
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
-use js_sys::{Array, Uint8Array};
-use wasm_bindgen::{JsCast, JsValue};
+use js_sys::{Array, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use worker::web_sys;
 use worker::{Error, Result};
 
-use crate::transport::BODY_BYTES_MAX;
+use crate::transport::{BODY_BYTES_MAX, Body, Stream};
 
 /// Reads the head, and of the body as much as the router needs to see that it is too large.
 pub(crate) async fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
@@ -20,25 +20,52 @@ pub(crate) async fn read(request: &web_sys::Request) -> Result<http::Request<Vec
     Ok(message)
 }
 
-/// A complete response. Headers that the platform refuses are left out.
-pub(crate) fn write(response: &http::Response<()>, body: &[u8]) -> Result<web_sys::Response> {
+/// The response as the platform wants it. A body that is still being made is left to `entry.mjs`, which pulls it
+/// from the member `chunks`.
+pub(crate) fn write(response: http::Response<Body>) -> Result<web_sys::Response> {
+    let (head, body) = response.into_parts();
     let init = web_sys::ResponseInit::new();
-    init.set_status(response.status().as_u16());
+    init.set_status(head.status.as_u16());
     let headers = web_sys::Headers::new()?;
-    for (name, value) in response.headers() {
+    for (name, value) in &head.headers {
+        // What the router writes is ASCII.
         if let Ok(value) = value.to_str() {
             headers.append(name.as_str(), value)?;
         }
     }
     init.set_headers(&headers);
-    if body.is_empty() {
-        return Ok(web_sys::Response::new_with_opt_str_and_init(None, &init)?);
+    match body {
+        Body::Full(bytes) if bytes.is_empty() => {
+            Ok(web_sys::Response::new_with_opt_str_and_init(None, &init)?)
+        }
+        Body::Full(bytes) => {
+            let bytes = Uint8Array::from(bytes.as_slice());
+            Ok(web_sys::Response::new_with_opt_js_u8_array_and_init(
+                Some(&bytes),
+                &init,
+            )?)
+        }
+        Body::Stream(stream) => {
+            let response = web_sys::Response::new_with_opt_str_and_init(None, &init)?;
+            let chunks = JsValue::from(ResponseChunks { stream });
+            Reflect::set(&response, &"chunks".into(), &chunks)?;
+            Ok(response)
+        }
     }
-    let bytes = Uint8Array::from(body);
-    Ok(web_sys::Response::new_with_opt_js_u8_array_and_init(
-        Some(&bytes),
-        &init,
-    )?)
+}
+
+/// A body that is made while it is sent, for the entry to pull from.
+#[wasm_bindgen]
+pub struct ResponseChunks {
+    stream: Stream,
+}
+
+#[wasm_bindgen]
+impl ResponseChunks {
+    /// The next chunk; `undefined` when the response is complete.
+    pub async fn next(&mut self) -> Option<Vec<u8>> {
+        self.stream.next().await
+    }
 }
 
 fn headers(platform: &web_sys::Headers) -> HeaderMap {
@@ -49,7 +76,8 @@ fn headers(platform: &web_sys::Headers) -> HeaderMap {
         let name = name.and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
         let value = value.and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
         if let (Some(name), Some(value)) = (name, value) {
-            headers.append(name, value);
+            // A head with more than 2^15 values cannot come through the platform; were it to, the rest is left out.
+            let _ = headers.try_append(name, value);
         }
     }
     headers
@@ -71,10 +99,10 @@ async fn body(request: &web_sys::Request, headers: &HeaderMap) -> Result<Vec<u8>
     let mut body = Vec::new();
     while body.len() <= BODY_BYTES_MAX {
         let part = JsFuture::from(reader.read()).await?;
-        if is_true(&js_sys::Reflect::get(&part, &JsValue::from_str("done"))?) {
+        if is_true(&Reflect::get(&part, &JsValue::from_str("done"))?) {
             return Ok(body);
         }
-        let chunk = js_sys::Reflect::get(&part, &JsValue::from_str("value"))?;
+        let chunk = Reflect::get(&part, &JsValue::from_str("value"))?;
         let chunk: Uint8Array = chunk.dyn_into().map_err(Error::from)?;
         body.extend_from_slice(&chunk.to_vec());
     }

@@ -1,24 +1,111 @@
-//! The Durable Object that holds every thought.
+//! The Durable Object that holds every thought: it reads a call, runs it on its store, and writes the outcome.
+//!
+//! What a call does is left to `tools`; who may make one to the Worker, since nobody else reaches this object.
 
+use std::cell::OnceCell;
+
+use wasm_bindgen_futures::JsFuture;
+use worker::js_sys::Uint8Array;
 use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
-use crate::database::Database;
+use super::{host, log};
 use crate::database::durable::Durable;
+use crate::database::{Cost, Database, DatabaseError};
+use crate::log::{Level, cost, database_fault};
+use crate::refusal::Refusal;
+use crate::settings::Settings;
+use crate::store::{self, Store};
+use crate::tools::{self, Call, Outcome};
+
+/// Asks whether the store opens. Any other path is a call.
+pub(super) const CHECK: &str = "https://object/check";
+pub(super) const CALL: &str = "https://object/call";
+/// The id under which the Worker logs the request.
+pub(super) const REQUEST_ID: &str = "x-request-id";
 
 #[durable_object(fetch)]
 pub struct ThoughtStore {
-    database: Durable,
+    state: State,
+    settings: Settings,
+    store: OnceCell<Store<Durable>>,
 }
 
 impl DurableObject for ThoughtStore {
-    fn new(state: State, _env: Env) -> Self {
+    fn new(state: State, env: Env) -> Self {
+        let lookup = |name: &str| host::variable(&env, name);
+        log::set_level(Level::parse(lookup).0);
         Self {
-            database: Durable::new(state.storage()),
+            state,
+            // The Worker reports what cannot be understood.
+            settings: Settings::parse(lookup).0,
+            store: OnceCell::new(),
         }
     }
 
-    async fn fetch(&self, _request: Request) -> Result<Response> {
-        let rows = self.database.query("SELECT 1", &[]);
-        Response::ok(format!("{rows:?} {:?}", self.database.cost()))
+    async fn fetch(&self, request: Request) -> Result<Response> {
+        let request_id = request.headers().get(REQUEST_ID)?.unwrap_or_default();
+        let answer = if request.path() == "/check" {
+            self.store()
+                .map(|_| None)
+                .map_err(|fault| told(&request_id, &fault))
+        } else {
+            let body = JsFuture::from(request.inner().array_buffer()?).await?;
+            let call: Call = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
+            self.run(&call, &request_id)?.map(Some)
+        };
+        Response::from_bytes(serde_json::to_vec(&answer)?)
+    }
+}
+
+/// What the Worker reads: an outcome, none for a check, or a refusal.
+pub(super) type Answer = std::result::Result<Option<Outcome>, Refusal>;
+
+impl ThoughtStore {
+    /// The store, opened by the first call that needs it. A failure is not kept: the next call tries again.
+    fn store(&self) -> std::result::Result<&Store<Durable>, DatabaseError> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let store = Store::open(Durable::new(self.state.storage()))?;
+        Ok(self.store.get_or_init(|| store))
+    }
+
+    /// Nothing is awaited in here, so no other call comes between.
+    fn run(&self, call: &Call, request_id: &str) -> Result<std::result::Result<Outcome, Refusal>> {
+        let fresh = host::fresh()?;
+        let result = self.store().map_err(store::Error::from).and_then(|store| {
+            let before = store.database().cost();
+            let result = tools::run(call, store, &self.settings, &fresh);
+            if log::is_on(Level::Debug) {
+                let spent = difference(before, store.database().cost());
+                log::print(&cost(request_id, name(call), spent));
+            }
+            result
+        });
+        Ok(result.map_err(|error| match error {
+            store::Error::Refused(refusal) => refusal,
+            store::Error::Fault(fault) => told(request_id, &fault),
+        }))
+    }
+}
+
+/// Logs a fault and makes of it what the caller may know.
+fn told(request_id: &str, fault: &DatabaseError) -> Refusal {
+    log::print(&database_fault(request_id, fault));
+    Refusal::unavailable(request_id)
+}
+
+fn name(call: &Call) -> &'static str {
+    match call {
+        Call::Append(_) => "append",
+        Call::History(_) => "history",
+        Call::Delete(_) => "delete",
+    }
+}
+
+fn difference(before: Cost, after: Cost) -> Cost {
+    Cost {
+        rows_read: after.rows_read.saturating_sub(before.rows_read),
+        rows_written: after.rows_written.saturating_sub(before.rows_written),
     }
 }

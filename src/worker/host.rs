@@ -1,0 +1,27 @@
+//! What only the platform knows: variables, the clock, chance.
+
+use worker::{Env, Error, Result, js_sys};
+
+use crate::clock::Timestamp;
+use crate::fresh::Fresh;
+
+/// A variable or secret. A binding of another kind is none.
+pub(crate) fn variable(env: &Env, name: &str) -> Option<String> {
+    js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
+}
+
+/// The clock. It stands still while Wasm computes and moves with every wait.
+pub(crate) fn now() -> Timestamp {
+    let milliseconds = js_sys::Date::now();
+    // A date of this century is far within what both types hold exactly.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Timestamp::from_milliseconds(milliseconds as u64)
+}
+
+/// The moment and a seed, for one call.
+pub(crate) fn fresh() -> Result<Fresh> {
+    let mut seed = [0; 32];
+    #[allow(clippy::disallowed_methods)] // this is the host whose chance it is
+    getrandom::fill(&mut seed).map_err(|error| Error::RustError(error.to_string()))?;
+    Ok(Fresh::new(now(), seed))
+}

@@ -1,0 +1,125 @@
+//! Runs tool calls in the Durable Object: the port of `mcp`, filled over the object's stub.
+
+use std::time::Duration;
+
+use wasm_bindgen::JsValue;
+use worker::{Delay, Error, ObjectNamespace, Request, Result, js_sys, web_sys};
+
+use super::log;
+use super::object::{Answer, CALL, CHECK, REQUEST_ID};
+use crate::fresh::Fresh;
+use crate::log::fault;
+use crate::mcp::ToolHost;
+use crate::refusal::Refusal;
+use crate::tools::{Call, Outcome};
+
+/// The one store of this deployment.
+const INSTANCE: &str = "personal";
+/// The pauses before the tries that follow the first one. A call carries its own id, so a repeat is the same write.
+const PAUSES_MILLISECONDS: [u64; 3] = [100, 500, 1500];
+
+/// The store at the other end of a binding.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    pub(crate) objects: ObjectNamespace,
+}
+
+impl ToolHost for Remote {
+    async fn call(&self, call: &Call, fresh: &Fresh) -> std::result::Result<Outcome, Refusal> {
+        let request_id = fresh.request_id();
+        let answered = match serde_json::to_string(call) {
+            Ok(body) => self.ask(CALL, Some(&body), &request_id).await,
+            Err(error) => Err(error.into()),
+        };
+        match answered {
+            Ok(Ok(Some(outcome))) => Ok(outcome),
+            Ok(Err(refusal)) => Err(refusal),
+            Ok(Ok(None)) => Err(unavailable(&request_id, "no outcome")),
+            Err(error) => Err(unavailable(&request_id, reason(&error))),
+        }
+    }
+
+    async fn check(&self) -> std::result::Result<(), Refusal> {
+        match self.ask(CHECK, None, "").await {
+            Ok(answer) => answer.map(drop),
+            Err(error) => Err(unavailable("", reason(&error))),
+        }
+    }
+}
+
+impl Remote {
+    /// Asks the object, and asks again while the platform says that it may help.
+    async fn ask(&self, url: &str, body: Option<&str>, request_id: &str) -> Result<Answer> {
+        let mut pauses = PAUSES_MILLISECONDS.into_iter();
+        loop {
+            match self.ask_once(url, body, request_id).await {
+                Err(error) if Advice::of(&error) == Advice::Repeat => match pauses.next() {
+                    Some(pause) => Delay::from(Duration::from_millis(pause)).await,
+                    None => return Err(error),
+                },
+                answered => return answered,
+            }
+        }
+    }
+
+    /// A stub that has failed once keeps failing, so every try takes a fresh one.
+    async fn ask_once(&self, url: &str, body: Option<&str>, request_id: &str) -> Result<Answer> {
+        let init = web_sys::RequestInit::new();
+        if let Some(body) = body {
+            init.set_method("POST");
+            init.set_body(&body.into());
+        }
+        let headers = web_sys::Headers::new()?;
+        headers.set(REQUEST_ID, request_id)?;
+        init.set_headers(&headers);
+        let request = web_sys::Request::new_with_str_and_init(url, &init)?;
+        let stub = self.objects.get_by_name(INSTANCE)?;
+        let mut response = stub.fetch_with_request(Request::from(request)).await?;
+        if response.status_code() != 200 {
+            return Err(Error::RustError("the object failed".to_owned()));
+        }
+        Ok(serde_json::from_slice(&response.bytes().await?)?)
+    }
+}
+
+/// What the platform says of a failed call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Advice {
+    /// It failed in a way that passes, such as a new version being deployed.
+    Repeat,
+    /// There are too many calls: another one would make it worse.
+    Overloaded,
+    None,
+}
+
+impl Advice {
+    fn of(error: &Error) -> Self {
+        let Error::UnknownJsError { original, .. } = error else {
+            return Self::None;
+        };
+        let is = |name: &str| {
+            js_sys::Reflect::get(original, &JsValue::from_str(name))
+                .is_ok_and(|value| value.as_bool() == Some(true))
+        };
+        if is("overloaded") {
+            Self::Overloaded
+        } else if is("retryable") {
+            Self::Repeat
+        } else {
+            Self::None
+        }
+    }
+}
+
+fn reason(error: &Error) -> &'static str {
+    match Advice::of(error) {
+        Advice::Repeat => "unreachable",
+        Advice::Overloaded => "overloaded",
+        Advice::None => "failed",
+    }
+}
+
+fn unavailable(request_id: &str, reason: &str) -> Refusal {
+    log::print(&fault(request_id, "object", reason));
+    Refusal::unavailable(request_id)
+}
