@@ -5,4 +5,6 @@
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![allow(clippy::disallowed_methods)]
 
+mod privacy;
+mod stories;
 mod trap;
