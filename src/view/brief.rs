@@ -167,7 +167,9 @@ fn render_path(brief: &Brief, detail: &Detail) -> Option<String> {
             "… {omitted} earlier steps: read them with view branch_path"
         ));
     }
-    for step in steps.get(skipped..).unwrap_or_default() {
+    let shown = steps.get(skipped..).unwrap_or_default();
+    // The first thought stands above, as the goal.
+    for step in shown.iter().filter(|step| step.text != brief.goal) {
         lines.push(format!(
             "{} {}",
             label(step, &brief.branch),

@@ -12,6 +12,7 @@
     reason = "a test may fail loudly, and it is its own host"
 )]
 
+mod brief;
 mod http;
 mod process;
 mod support;
