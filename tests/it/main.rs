@@ -18,11 +18,14 @@ mod process;
 mod support;
 mod transcripts;
 
-/// Shared with the tests against workerd.
-#[path = "../transcripts/vectors.rs"]
-#[rustfmt::skip]
-mod vectors;
+// Shared with the tests against workerd.
+#[path = "../transcripts/lines.rs"]
+mod lines;
 #[path = "../transcripts/runner.rs"]
 mod runner;
+#[path = "../transcripts/strand.rs"]
+mod strand;
+#[path = "../transcripts/vectors.rs"]
+mod vectors;
 #[path = "../transcripts/wire.rs"]
 mod wire;

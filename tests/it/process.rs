@@ -6,8 +6,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::lines::{Expected, lines};
 use crate::runner::Host;
-use crate::vectors::{lines, modern};
+use crate::vectors::modern;
 
 /// One process on one database.
 pub struct Process {
@@ -95,7 +96,7 @@ fn golden_lines() {
     let (_folder, mut process) = scratch();
     for (line, expected) in lines() {
         process.write(&format!("{line}\n"));
-        if matches!(expected, crate::vectors::Expected::Nothing) {
+        if matches!(expected, Expected::Nothing) {
             continue;
         }
         expected.check(&process.read().unwrap());
@@ -151,4 +152,109 @@ fn dirty_frames_are_answered_and_survived() {
         .unwrap();
     assert_eq!(process.read().unwrap()["error"]["code"], -32700);
     assert_eq!(process.stop(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_cancellation_takes_back_what_still_waits() {
+    let (_folder, mut process) = scratch();
+    let list = |id: &str| modern(id, "tools/list", json!({}));
+    let cancel = |id: Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    // While the first is being answered the rest arrives, so the cancellation can overtake its request.
+    let mut text = String::new();
+    for _ in 0..8 {
+        text += &format!("{}\n", list("kept"));
+    }
+    text += &format!("{}\n{}\n", list("taken back"), cancel(json!("taken back")));
+    for odd in [
+        json!("kept, but answered"),
+        json!(null),
+        json!({}),
+        json!(1.5),
+    ] {
+        text += &format!("{}\n", cancel(odd));
+    }
+    process.write(&text);
+    let answers = process.stop();
+    assert!(answers.len() == 8 || answers.len() == 9);
+    assert!(
+        answers
+            .iter()
+            .filter(|answer| answer["id"] == "kept")
+            .count()
+            == 8
+    );
+}
+
+#[test]
+fn a_subscription_stays_open_until_the_pipe_closes() {
+    let (_folder, mut process) = scratch();
+    let listen = modern(5, "subscriptions/listen", json!({ "notifications": {} }));
+    process.write(&format!(
+        "{listen}\n{}\n",
+        modern(6, "tools/list", json!({}))
+    ));
+    let acknowledged = process.read().unwrap();
+    assert_eq!(
+        acknowledged["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    assert_eq!(process.read().unwrap()["id"], 6);
+    assert_eq!(process.stop(), Vec::<Value>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_end_of_the_process_is_not_the_end_of_a_thought() {
+    let (folder, mut process) = scratch();
+    let mut strand = crate::strand::Strand::new(1);
+    strand.write(&mut process);
+    let id = process.child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(!process.child.wait().unwrap().success());
+    let mut next = Process::start(&folder.path().join("thoughts.db"));
+    strand.check(&mut next);
+    strand.write(&mut next);
+    next.stop();
+}
+
+#[test]
+fn thoughts_are_kept_where_the_command_line_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_durable-thinking"))
+            .args(arguments)
+            .env("XDG_DATA_HOME", folder.path().join("data"))
+            .env("HOME", folder.path())
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        (
+            output.status.success(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    assert_eq!(run(&["--in-memory"]), (true, String::new()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(run(&["stdio", "--database", "here.db"]).0);
+    assert!(folder.path().join("here.db").is_file());
+    assert!(!run(&["--database", "here.db/not-a-folder.db"]).0);
+    assert!(!run(&["--database", "here.db", "--in-memory"]).0);
+    if cfg!(target_os = "linux") {
+        assert!(run(&[]).0);
+        assert!(
+            folder
+                .path()
+                .join("data/durable-thinking/thoughts.db")
+                .is_file()
+        );
+    }
+    let (one, two) = (run(&["token"]).1, run(&["token"]).1);
+    assert_eq!((one.trim().len(), one == two), (43, false));
 }

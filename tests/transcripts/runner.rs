@@ -76,6 +76,16 @@ impl Transcript {
         }
     }
 
+    /// Every thought that the story writes and the host keeps.
+    pub fn thoughts(&self) -> Vec<String> {
+        let texts = self.steps.iter().map(|step| &step["arguments"]["thought"]);
+        texts
+            .filter_map(Value::as_str)
+            .filter(|text| text.len() > 8)
+            .map(ToOwned::to_owned)
+            .collect()
+    }
+
     /// Plays the story in one version. `seen` gets every answer, before anything is taken off it.
     pub fn play(
         &self,
@@ -252,10 +262,7 @@ impl<H: Host> Player<'_, H> {
 
 /// Whether `text` has the shape of `pattern`, binding names as they are met.
 fn fits(pattern: &str, text: &str, bound: &mut BTreeMap<String, String>) -> bool {
-    let Some((literal, rest)) = pattern.split_once('<') else {
-        return pattern == text;
-    };
-    let Some((name, rest)) = rest.split_once('>') else {
+    let Some((literal, name, rest)) = next_name(pattern) else {
         return pattern == text;
     };
     let Some(text) = text.strip_prefix(literal) else {
@@ -277,10 +284,8 @@ fn fits(pattern: &str, text: &str, bound: &mut BTreeMap<String, String>) -> bool
         |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
     } else if name.starts_with("cursor") {
         |c| c.is_ascii_alphanumeric() || c == '-' || c == '_'
-    } else if name == "time" {
-        |c| c.is_ascii_digit() || "TZ:.-".contains(c)
     } else {
-        return pattern == text;
+        |c| c.is_ascii_digit() || "TZ:.-".contains(c)
     };
     let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
     let (value, text) = text.split_at(end);
@@ -293,4 +298,15 @@ fn fits(pattern: &str, text: &str, bound: &mut BTreeMap<String, String>) -> bool
         bound.insert(name.to_owned(), value.to_owned());
     }
     is_whole && fits(rest, text, bound)
+}
+
+/// Splits a pattern at its first name; `<` before anything else stands for itself.
+fn next_name(pattern: &str) -> Option<(&str, &str, &str)> {
+    pattern.match_indices('<').find_map(|(start, _)| {
+        let (name, rest) = pattern[start + 1..].split_once('>')?;
+        let is_name = matches!(name, "any" | "time")
+            || name.starts_with("sequence")
+            || name.starts_with("cursor");
+        is_name.then_some((&pattern[..start], name, rest))
+    })
 }

@@ -12,16 +12,52 @@ use super::wire::{Http, MODERN, Reply, Request, TOKEN};
 
 pub type Check = fn(&mut dyn Http);
 
-/// Every vector that is spoken over HTTP, by its number. 41 is stdio's, in `LINES`.
+/// Every vector that is spoken over HTTP, by its number. 41 is stdio's, in `lines`.
 pub const VECTORS: [(u8, Check); 40] = [
-    (1, v01), (2, v02), (3, v03), (4, v04), (5, v05), (6, v06), (7, v07), (8, v08), (9, v09), (10, v10),
-    (11, v11), (12, v12), (13, v13), (14, v14), (15, v15), (16, v16), (17, v17), (18, v18), (19, v19), (20, v20),
-    (21, v21), (22, v22), (23, v23), (24, v24), (25, v25), (26, v26), (27, v27), (28, v28), (29, v29), (30, v30),
-    (31, v31), (32, v32), (33, v33), (34, v34), (35, v35), (36, v36), (37, v37), (38, v38), (39, v39), (40, v40),
+    (1, v01),
+    (2, v02),
+    (3, v03),
+    (4, v04),
+    (5, v05),
+    (6, v06),
+    (7, v07),
+    (8, v08),
+    (9, v09),
+    (10, v10),
+    (11, v11),
+    (12, v12),
+    (13, v13),
+    (14, v14),
+    (15, v15),
+    (16, v16),
+    (17, v17),
+    (18, v18),
+    (19, v19),
+    (20, v20),
+    (21, v21),
+    (22, v22),
+    (23, v23),
+    (24, v24),
+    (25, v25),
+    (26, v26),
+    (27, v27),
+    (28, v28),
+    (29, v29),
+    (30, v30),
+    (31, v31),
+    (32, v32),
+    (33, v33),
+    (34, v34),
+    (35, v35),
+    (36, v36),
+    (37, v37),
+    (38, v38),
+    (39, v39),
+    (40, v40),
 ];
 
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -32,7 +68,7 @@ pub fn modern(id: impl Into<Value>, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
 
-fn legacy(id: impl Into<Value>, method: &str, params: Value) -> Value {
+pub fn legacy(id: impl Into<Value>, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
 
@@ -74,13 +110,23 @@ fn is_empty(reply: &Reply, status: u16) {
 }
 
 fn v01(http: &mut dyn Http) {
-    fails(&http.send(&Request::post("/mcp", "{bad")), 400, -32700, &Value::Null);
+    fails(
+        &http.send(&Request::post("/mcp", "{bad")),
+        400,
+        -32700,
+        &Value::Null,
+    );
 }
 
 fn v02(http: &mut dyn Http) {
     let one = modern(1, "server/discover", json!({}));
     for body in ["[]".to_owned(), json!([one]).to_string()] {
-        fails(&http.send(&Request::post("/mcp", body)), 400, -32600, &Value::Null);
+        fails(
+            &http.send(&Request::post("/mcp", body)),
+            400,
+            -32600,
+            &Value::Null,
+        );
     }
 }
 
@@ -94,24 +140,39 @@ fn v03(http: &mut dyn Http) {
 
 fn v04(http: &mut dyn Http) {
     let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": {} });
-    fails(&http.send(&Request::post("/mcp", answer.to_string())), 400, -32600, &json!(1));
+    fails(
+        &http.send(&Request::post("/mcp", answer.to_string())),
+        400,
+        -32600,
+        &json!(1),
+    );
 }
 
 fn v05(http: &mut dyn Http) {
-    for method in ["notifications/initialized", "notifications/cancelled", "odd"] {
+    for method in [
+        "notifications/initialized",
+        "notifications/cancelled",
+        "odd",
+    ] {
         let message = json!({ "jsonrpc": "2.0", "method": method });
         is_empty(&http.send(&Request::post("/mcp", message.to_string())), 202);
     }
 }
 
 fn v06(http: &mut dyn Http) {
-    let result = succeeds(&http.send(&strict(&modern("d", "server/discover", json!({})))), &json!("d"));
+    let result = succeeds(
+        &http.send(&strict(&modern("d", "server/discover", json!({})))),
+        &json!("d"),
+    );
     assert_eq!(result["supportedVersions"], json!([MODERN]));
     assert_eq!(result["resultType"], "complete");
     assert!(result["ttlMs"].is_u64() && result["cacheScope"] == "public");
     let capabilities = &result["capabilities"];
     assert_eq!(capabilities["tools"], json!({}));
-    assert_eq!(capabilities["extensions"]["io.modelcontextprotocol/ui"], json!({}));
+    assert_eq!(
+        capabilities["extensions"]["io.modelcontextprotocol/ui"],
+        json!({})
+    );
     assert_eq!(result["_meta"][SERVER_INFO]["name"], "durable-thinking");
     assert!(result["instructions"].is_string());
 }
@@ -127,32 +188,55 @@ fn v07(http: &mut dyn Http) {
 
 fn v08(http: &mut dyn Http) {
     let params = json!({ "_meta": { CAPABILITIES: {} } });
-    fails(&http.send(&strict(&legacy(8, "server/discover", params))), 400, -32602, &json!(8));
+    fails(
+        &http.send(&strict(&legacy(8, "server/discover", params))),
+        400,
+        -32602,
+        &json!(8),
+    );
 }
 
 fn v09(http: &mut dyn Http) {
     let params = json!({ "_meta": { PROTOCOL_VERSION: MODERN } });
-    fails(&http.send(&strict(&legacy(9, "server/discover", params))), 400, -32602, &json!(9));
+    fails(
+        &http.send(&strict(&legacy(9, "server/discover", params))),
+        400,
+        -32602,
+        &json!(9),
+    );
 }
 
 fn v10(http: &mut dyn Http) {
-    succeeds(&http.send(&strict(&modern(10, "tools/list", json!({})))), &json!(10));
+    succeeds(
+        &http.send(&strict(&modern(10, "tools/list", json!({})))),
+        &json!(10),
+    );
 }
 
 fn v11(http: &mut dyn Http) {
     let params = json!({ "_meta": { PROTOCOL_VERSION: "v999.0.0", CAPABILITIES: {} } });
-    let request = strict(&legacy(11, "server/discover", params)).with("MCP-Protocol-Version", "v999.0.0");
+    let request =
+        strict(&legacy(11, "server/discover", params)).with("MCP-Protocol-Version", "v999.0.0");
     let data = fails(&http.send(&request), 400, -32022, &json!(11));
-    assert_eq!(data, json!({ "supported": [MODERN], "requested": "v999.0.0" }));
+    assert_eq!(
+        data,
+        json!({ "supported": [MODERN], "requested": "v999.0.0" })
+    );
 }
 
 fn v12(http: &mut dyn Http) {
     let params = json!({ "_meta": { PROTOCOL_VERSION: "v999.0.0", CAPABILITIES: {} } });
-    fails(&http.send(&strict(&legacy(12, "server/discover", params))), 400, -32020, &json!(12));
+    fails(
+        &http.send(&strict(&legacy(12, "server/discover", params))),
+        400,
+        -32020,
+        &json!(12),
+    );
 }
 
 fn v13(http: &mut dyn Http) {
-    let request = strict(&legacy(13, "tools/list", json!({}))).with("MCP-Protocol-Version", "2025-11-25");
+    let request =
+        strict(&legacy(13, "tools/list", json!({}))).with("MCP-Protocol-Version", "2025-11-25");
     let data = fails(&http.send(&request), 400, -32022, &json!(13));
     assert_eq!(data["requested"], "2025-11-25");
 }
@@ -180,7 +264,10 @@ fn v15(http: &mut dyn Http) {
 fn v16(http: &mut dyn Http) {
     let request = strict(&modern(16, "tools/list", json!({}))).without("Mcp-Method");
     for name in ["mcp-method", "MCP-METHOD"] {
-        succeeds(&http.send(&request.clone().header(name, "tools/list")), &json!(16));
+        succeeds(
+            &http.send(&request.clone().header(name, "tools/list")),
+            &json!(16),
+        );
     }
 }
 
@@ -199,14 +286,26 @@ fn v17(http: &mut dyn Http) {
 fn v18(http: &mut dyn Http) {
     let params = json!({ "name": "sequentialthinking", "arguments": {} });
     let request = strict(&modern(18, "tools/call", params));
-    for name in ["  sequentialthinking  ", "=?base64?c2VxdWVudGlhbHRoaW5raW5n?="] {
-        succeeds(&http.send(&request.clone().with("Mcp-Name", name)), &json!(18));
+    for name in [
+        "  sequentialthinking  ",
+        "=?base64?c2VxdWVudGlhbHRoaW5raW5n?=",
+    ] {
+        succeeds(
+            &http.send(&request.clone().with("Mcp-Name", name)),
+            &json!(18),
+        );
     }
 }
 
 fn v19(http: &mut dyn Http) {
     for method in [
-        "initialize", "ping", "logging/setLevel", "resources/subscribe", "tasks/get", "nope/x", "completion/complete",
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "tasks/get",
+        "nope/x",
+        "completion/complete",
     ] {
         let message = modern("n-19", method, json!({ "protocolVersion": "2025-11-25" }));
         fails(&http.send(&strict(&message)), 404, -32601, &json!("n-19"));
@@ -214,34 +313,59 @@ fn v19(http: &mut dyn Http) {
 }
 
 fn v20(http: &mut dyn Http) {
-    let message = modern(20, "tools/call", json!({ "name": "delete_everything", "arguments": {} }));
+    let message = modern(
+        20,
+        "tools/call",
+        json!({ "name": "delete_everything", "arguments": {} }),
+    );
     fails(&http.send(&strict(&message)), 200, -32602, &json!(20));
     for params in [
         json!({ "name": 5 }),
         json!({}),
         json!({ "name": "sequentialthinking", "arguments": [] }),
     ] {
-        fails(&http.send(&strict(&modern(20, "tools/call", params))), 200, -32602, &json!(20));
+        fails(
+            &http.send(&strict(&modern(20, "tools/call", params))),
+            200,
+            -32602,
+            &json!(20),
+        );
     }
 }
 
 fn v21(http: &mut dyn Http) {
     for arguments in [json!({}), json!(null)] {
         let params = json!({ "name": "sequentialthinking", "arguments": arguments });
-        let result = succeeds(&http.send(&strict(&modern(21, "tools/call", params))), &json!(21));
+        let result = succeeds(
+            &http.send(&strict(&modern(21, "tools/call", params))),
+            &json!(21),
+        );
         assert_eq!(result["isError"], true);
         assert_eq!(result.get("structuredContent"), None);
-        assert!(result["content"][0]["text"].as_str().unwrap().contains("thought"));
+        assert!(
+            result["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .contains("thought")
+        );
     }
 }
 
 fn v22(http: &mut dyn Http) {
-    for method in ["tools/list", "resources/list", "prompts/list", "resources/templates/list"] {
+    for method in [
+        "tools/list",
+        "resources/list",
+        "prompts/list",
+        "resources/templates/list",
+    ] {
         for cursor in ["x", ""] {
             let message = modern(22, method, json!({ "cursor": cursor }));
             fails(&http.send(&strict(&message)), 200, -32602, &json!(22));
         }
-        let result = succeeds(&http.send(&strict(&modern(22, method, json!({})))), &json!(22));
+        let result = succeeds(
+            &http.send(&strict(&modern(22, method, json!({})))),
+            &json!(22),
+        );
         assert_eq!(result.get("nextCursor"), None);
     }
 }
@@ -255,14 +379,21 @@ fn v23(http: &mut dyn Http) {
 fn v24(http: &mut dyn Http) {
     let asked = json!({ "notifications": { "toolsListChanged": true, "resourceSubscriptions": ["ui://x"] } });
     for id in [json!(24), json!("24")] {
-        let reply = http.send(&strict(&modern(id.clone(), "subscriptions/listen", asked.clone())));
+        let reply = http.send(&strict(&modern(
+            id.clone(),
+            "subscriptions/listen",
+            asked.clone(),
+        )));
         assert_eq!(reply.status, 200);
         assert_eq!(reply.header("content-type"), Some("text/event-stream"));
         assert_eq!(reply.header("x-accel-buffering"), Some("no"));
         assert!(reply.text().starts_with("event: message\ndata: "));
         let messages = reply.messages();
         assert_eq!(messages.len(), 2);
-        assert_eq!(messages[0]["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(
+            messages[0]["method"],
+            "notifications/subscriptions/acknowledged"
+        );
         assert_eq!(messages[0]["params"]["notifications"], json!({}));
         assert_eq!(messages[0]["params"]["_meta"][SUBSCRIPTION_ID], id);
         assert_eq!(messages[1]["id"], id);
@@ -300,8 +431,14 @@ fn v26(http: &mut dyn Http) {
         }
         let reply = http.send(&message.clone().header("Origin", &own));
         assert_eq!(reply.status, 200);
-        assert_eq!(reply.header("access-control-allow-origin"), Some(own.as_str()));
-        assert_eq!(http.send(&message.clone().header("Origin", "null")).status, 403);
+        assert_eq!(
+            reply.header("access-control-allow-origin"),
+            Some(own.as_str())
+        );
+        assert_eq!(
+            http.send(&message.clone().header("Origin", "null")).status,
+            403
+        );
         assert_eq!(http.send(&message).status, 200);
     }
 }
@@ -313,7 +450,10 @@ fn v27(http: &mut dyn Http) {
     ] {
         let text = request.clone().with("Content-Type", "text/plain");
         assert_eq!(http.send(&text).status, 415);
-        assert_eq!(http.send(&request.clone().without("Content-Type")).status, 415);
+        assert_eq!(
+            http.send(&request.clone().without("Content-Type")).status,
+            415
+        );
         let parameters = request.with("Content-Type", "Application/JSON; charset=utf-8");
         assert_eq!(http.send(&parameters).status, 200);
     }
@@ -328,9 +468,16 @@ fn v28(http: &mut dyn Http) {
             assert_eq!(reply.status, 401, "{method} {path}");
             let challenge = reply.header("www-authenticate").unwrap();
             assert!(challenge.starts_with("Bearer "), "{challenge}");
-            assert!(challenge.contains("scope=\"mcp\"") && !challenge.contains("error="), "{challenge}");
+            assert!(
+                challenge.contains("scope=\"mcp\"") && !challenge.contains("error="),
+                "{challenge}"
+            );
             for token in ["wrong", &TOKEN[1..], ""] {
-                let reply = http.send(&request.clone().header("Authorization", &format!("Bearer {token}")));
+                let reply = http.send(
+                    &request
+                        .clone()
+                        .header("Authorization", &format!("Bearer {token}")),
+                );
                 assert_eq!(reply.status, 401, "{method} {path} {token}");
                 let challenge = reply.header("www-authenticate").unwrap();
                 assert!(challenge.contains("error=\"invalid_token\""), "{challenge}");
@@ -350,7 +497,10 @@ fn v29(http: &mut dyn Http) {
 
 fn v30(http: &mut dyn Http) {
     let lists = ["tools/list", "prompts/list"].map(|method| {
-        succeeds(&http.send(&strict(&modern(30, method, json!({})))), &json!(30))
+        succeeds(
+            &http.send(&strict(&modern(30, method, json!({})))),
+            &json!(30),
+        )
     });
     assert!(lists[0]["tools"].is_array() && lists[1]["prompts"].is_array());
 }
@@ -366,23 +516,43 @@ fn v31(http: &mut dyn Http) {
     ] {
         let info = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": info });
-        let result = succeeds(&http.send(&compat(&legacy(0, "initialize", params))), &json!(0));
+        let result = succeeds(
+            &http.send(&compat(&legacy(0, "initialize", params))),
+            &json!(0),
+        );
         assert_eq!(result["protocolVersion"], agreed, "{asked}");
         assert!(result["capabilities"]["tools"].is_object() && result["instructions"].is_string());
         assert_eq!(result["serverInfo"]["name"], "durable-thinking");
-        assert_eq!(result["serverInfo"].get("title").is_some(), agreed >= "2025-06-18");
-        assert_eq!(result["serverInfo"].get("icons").is_some(), agreed >= "2025-11-25");
+        assert_eq!(
+            result["serverInfo"].get("title").is_some(),
+            agreed >= "2025-06-18"
+        );
+        assert_eq!(
+            result["serverInfo"].get("icons").is_some(),
+            agreed >= "2025-11-25"
+        );
     }
-    fails(&http.send(&compat(&legacy(0, "initialize", json!({})))), 200, -32602, &json!(0));
+    fails(
+        &http.send(&compat(&legacy(0, "initialize", json!({})))),
+        200,
+        -32602,
+        &json!(0),
+    );
 }
 
 fn v32(http: &mut dyn Http) {
     let message = modern("server-discover-probe-1", "server/discover", json!({}));
     let mut request = strict(&message);
     request.path = "/mcp-compat".to_owned();
-    fails(&http.send(&request), 400, -32600, &json!("server-discover-probe-1"));
+    fails(
+        &http.send(&request),
+        400,
+        -32600,
+        &json!("server-discover-probe-1"),
+    );
     // One exception: old clients still send the oldest version over HTTP.
-    let oldest = compat(&legacy(32, "tools/list", json!({}))).with("MCP-Protocol-Version", "2024-11-05");
+    let oldest =
+        compat(&legacy(32, "tools/list", json!({}))).with("MCP-Protocol-Version", "2024-11-05");
     succeeds(&http.send(&oldest), &json!(32));
 }
 
@@ -396,19 +566,26 @@ fn v33(http: &mut dyn Http) {
     assert_eq!(reply.status, 200);
     let answers = reply.json();
     assert_eq!(answers.as_array().unwrap().len(), 2);
-    assert_eq!(answers[0], json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+    assert_eq!(
+        answers[0],
+        json!({ "jsonrpc": "2.0", "id": 1, "result": {} })
+    );
     assert_eq!(answers[1]["error"]["code"], -32601);
 }
 
 fn v34(http: &mut dyn Http) {
     let one = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    is_empty(&http.send(&Request::post("/mcp-compat", json!([one, one]).to_string())), 202);
+    is_empty(
+        &http.send(&Request::post("/mcp-compat", json!([one, one]).to_string())),
+        202,
+    );
 }
 
 fn v35(http: &mut dyn Http) {
     let batch = json!([{ "jsonrpc": "2.0", "id": 1, "method": "ping" }]).to_string();
     for version in ["2025-06-18", "2025-11-25"] {
-        let request = Request::post("/mcp-compat", batch.clone()).header("MCP-Protocol-Version", version);
+        let request =
+            Request::post("/mcp-compat", batch.clone()).header("MCP-Protocol-Version", version);
         fails(&http.send(&request), 400, -32600, &Value::Null);
     }
     let request = Request::post("/mcp-compat", batch).header("MCP-Protocol-Version", "2025-03-26");
@@ -418,18 +595,36 @@ fn v35(http: &mut dyn Http) {
 fn v36(http: &mut dyn Http) {
     let initialize = legacy(5, "initialize", json!({ "protocolVersion": "2025-03-26" }));
     let batch = json!([{ "jsonrpc": "2.0", "id": 1, "method": "ping" }, initialize]).to_string();
-    fails(&http.send(&Request::post("/mcp-compat", batch)), 400, -32600, &json!(5));
-    fails(&http.send(&Request::post("/mcp-compat", "[]")), 400, -32600, &Value::Null);
+    fails(
+        &http.send(&Request::post("/mcp-compat", batch)),
+        400,
+        -32600,
+        &json!(5),
+    );
+    fails(
+        &http.send(&Request::post("/mcp-compat", "[]")),
+        400,
+        -32600,
+        &Value::Null,
+    );
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let many = |count| Value::from(vec![ping.clone(); count]).to_string();
-    fails(&http.send(&Request::post("/mcp-compat", many(51))), 400, -32600, &Value::Null);
+    fails(
+        &http.send(&Request::post("/mcp-compat", many(51))),
+        400,
+        -32600,
+        &Value::Null,
+    );
     let answers = http.send(&Request::post("/mcp-compat", many(50))).json();
     assert_eq!(answers.as_array().unwrap().len(), 50);
 }
 
 fn v37(http: &mut dyn Http) {
     let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": {} });
-    is_empty(&http.send(&Request::post("/mcp-compat", answer.to_string())), 202);
+    is_empty(
+        &http.send(&Request::post("/mcp-compat", answer.to_string())),
+        202,
+    );
 }
 
 fn v38(http: &mut dyn Http) {
@@ -443,12 +638,23 @@ fn v38(http: &mut dyn Http) {
         ("tools/list", json!({ "cursor": "x" }), -32602),
         ("resources/read", json!({ "uri": "ui://nope" }), -32002),
     ] {
-        fails(&http.send(&compat(&legacy(38, method, params))), 200, code, &json!(38));
+        fails(
+            &http.send(&compat(&legacy(38, method, params))),
+            200,
+            code,
+            &json!(38),
+        );
     }
 }
 
 fn v39(http: &mut dyn Http) {
-    assert_eq!(succeeds(&http.send(&compat(&legacy(39, "ping", json!({})))), &json!(39)), json!({}));
+    assert_eq!(
+        succeeds(
+            &http.send(&compat(&legacy(39, "ping", json!({})))),
+            &json!(39)
+        ),
+        json!({})
+    );
 }
 
 fn v40(http: &mut dyn Http) {
@@ -457,74 +663,21 @@ fn v40(http: &mut dyn Http) {
         ("tools/list", json!({})),
         ("resources/list", json!({})),
         ("resources/templates/list", json!({})),
-        ("resources/read", json!({ "uri": "ui://sequential-thinking/process.html" })),
+        (
+            "resources/read",
+            json!({ "uri": "ui://sequential-thinking/process.html" }),
+        ),
         ("prompts/list", json!({})),
-        ("tools/call", json!({ "name": "sequentialthinking", "arguments": {} })),
+        (
+            "tools/call",
+            json!({ "name": "sequentialthinking", "arguments": {} }),
+        ),
     ] {
         let reply = http.send(&compat(&legacy(40, method, params)));
         assert_eq!(reply.header("mcp-session-id"), None);
         let result = succeeds(&reply, &json!(40));
         for member in ["resultType", "ttlMs", "cacheScope"] {
             assert_eq!(result.get(member), None, "{method}");
-        }
-    }
-}
-
-/// Vector 41: lines of standard input, each with the id and the code or member of its one answer.
-pub fn lines() -> Vec<(String, Expected)> {
-    use Expected::{Code, Member, Nothing};
-    let text = |message: Value| message.to_string();
-    let bare = |meta: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": { "_meta": meta } });
-    let mut lines = vec![
-        ("{bad".to_owned(), Code(None, -32700)),
-        ("[]".to_owned(), Code(None, -32600)),
-        (text(json!([modern(1, "server/discover", json!({}))])), Code(None, -32600)),
-        (text(json!({ "jsonrpc": "2.0", "id": 1, "result": {} })), Code(Some(json!(1)), -32600)),
-        (text(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })), Nothing),
-        (text(modern("d", "server/discover", json!({}))), Member("supportedVersions")),
-        (text(legacy(1, "server/discover", json!({}))), Code(Some(json!(1)), -32602)),
-        (text(json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover" })), Code(Some(json!(1)), -32602)),
-        (text(bare(json!({ CAPABILITIES: {} }))), Code(Some(json!(1)), -32602)),
-        (text(bare(json!({ PROTOCOL_VERSION: MODERN }))), Code(Some(json!(1)), -32602)),
-        (text(bare(json!({ PROTOCOL_VERSION: "v999.0.0", CAPABILITIES: {} }))), Code(Some(json!(1)), -32022)),
-        (text(bare(json!({ PROTOCOL_VERSION: "2025-11-25", CAPABILITIES: {} }))), Code(Some(json!(1)), -32022)),
-        (text(modern(10, "tools/list", json!({}))), Member("tools")),
-        (text(modern(20, "tools/call", json!({ "name": "nope" }))), Code(Some(json!(20)), -32602)),
-        (text(modern(21, "tools/call", json!({ "name": "sequentialthinking" }))), Member("isError")),
-        (text(modern(22, "tools/list", json!({ "cursor": "" }))), Code(Some(json!(22)), -32602)),
-        (text(modern(23, "resources/read", json!({ "uri": "ui://nope" }))), Code(Some(json!(23)), -32602)),
-        (text(modern(24, "subscriptions/listen", json!({ "notifications": {} }))), Expected::Method("notifications/subscriptions/acknowledged")),
-    ];
-    for id in [json!(null), json!(1.5), json!(true), json!({})] {
-        let mut message = modern(1, "server/discover", json!({}));
-        message["id"] = id;
-        lines.push((text(message), Code(None, -32600)));
-    }
-    for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "tasks/get", "nope/x"] {
-        lines.push((text(modern("n", method, json!({}))), Code(Some(json!("n")), -32601)));
-    }
-    lines
-}
-
-#[derive(Clone, Debug)]
-pub enum Expected {
-    Code(Option<Value>, i64),
-    Member(&'static str),
-    Method(&'static str),
-    Nothing,
-}
-
-impl Expected {
-    #[track_caller]
-    pub fn check(&self, message: &Value) {
-        match self {
-            Self::Code(id, code) => {
-                assert_eq!(&message["error"]["code"], code, "{message}");
-                assert_eq!(message.get("id"), id.as_ref(), "{message}");
-            }
-            Self::Member(member) => assert!(message["result"].get(member).is_some(), "{message}"),
-            Self::Method(method) => assert_eq!(&message["method"], method, "{message}"),
-            Self::Nothing => panic!("nothing should have come: {message}"),
         }
     }
 }
