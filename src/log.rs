@@ -68,6 +68,14 @@ enum Entry<'a> {
     /// Something that the owner may want to know of later.
     #[serde(rename_all = "camelCase")]
     Audit { request_id: &'a str, event: &'a str },
+    /// What retention deleted.
+    #[serde(rename = "audit", rename_all = "camelCase")]
+    Expired {
+        request_id: &'a str,
+        event: &'a str,
+        sequences: u32,
+        thoughts: u64,
+    },
     /// A fault of ours: where it showed and of which kind it is.
     #[serde(rename_all = "camelCase")]
     Error {
@@ -134,6 +142,16 @@ pub fn database_fault(request_id: &str, error: &DatabaseError) -> Line {
     fault(request_id, "store", &error.to_string())
 }
 
+pub fn expired(request_id: &str, sequences: u32, thoughts: u64) -> Line {
+    let entry = Entry::Expired {
+        request_id,
+        event: "sequences_expired",
+        sequences,
+        thoughts,
+    };
+    entry.line(Level::Info)
+}
+
 pub fn cost(request_id: &str, call: &str, cost: Cost) -> Line {
     let entry = Entry::Cost {
         request_id,
@@ -146,7 +164,7 @@ pub fn cost(request_id: &str, call: &str, cost: Cost) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{Level, access, cost, fault};
+    use super::{Level, access, cost, expired, fault};
     use crate::database::Cost;
     use crate::transport::Access;
 
@@ -181,6 +199,14 @@ mod tests {
         assert_eq!(
             cost("0f", "append", rows).text,
             r#"{"kind":"cost","requestId":"0f","call":"append","rowsRead":4,"rowsWritten":3}"#
+        );
+    }
+
+    #[test]
+    fn counts_of_what_expired_are_an_audit_line() {
+        assert_eq!(
+            expired("0f", 2, 31).text,
+            r#"{"kind":"audit","requestId":"0f","event":"sequences_expired","sequences":2,"thoughts":31}"#
         );
     }
 

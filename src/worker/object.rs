@@ -2,16 +2,18 @@
 //!
 //! What a call does is left to `tools`; who may make one to the Worker, since nobody else reaches this object.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
+use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
-use worker::js_sys::Uint8Array;
-use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
+use worker::js_sys::{self, Uint8Array};
+use worker::{DurableObject, Env, Request, Response, Result, ScheduledTime, State, durable_object};
 
 use super::{host, log};
+use crate::clock::Timestamp;
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
-use crate::log::{Level, cost, database_fault};
+use crate::log::{Level, cost, database_fault, expired};
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::store::{self, Store};
@@ -23,11 +25,13 @@ pub(super) const CALL: &str = "https://object/call";
 /// The id under which the Worker logs the request.
 pub(super) const REQUEST_ID: &str = "x-request-id";
 
-#[durable_object(fetch)]
+#[durable_object(alarm)]
 pub struct ThoughtStore {
     state: State,
     settings: Settings,
     store: OnceCell<Store<Durable>>,
+    /// When the alarm rings, as far as this instance knows.
+    alarm: Cell<Option<Timestamp>>,
 }
 
 impl DurableObject for ThoughtStore {
@@ -39,6 +43,7 @@ impl DurableObject for ThoughtStore {
             // The Worker reports what cannot be understood.
             settings: Settings::parse(lookup).0,
             store: OnceCell::new(),
+            alarm: Cell::new(None),
         }
     }
 
@@ -51,9 +56,34 @@ impl DurableObject for ThoughtStore {
         } else {
             let body = JsFuture::from(request.inner().array_buffer()?).await?;
             let call: Call = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
-            self.run(&call, &request_id)?.map(Some)
+            let outcome = self.run(&call, &request_id)?;
+            // The first call of an instance as well: the setting may have changed.
+            if matches!(call, Call::Append(_)) || self.alarm.get().is_none() {
+                self.set_alarm(&request_id).await?;
+            }
+            outcome.map(Some)
         };
         Response::from_bytes(serde_json::to_vec(&answer)?)
+    }
+
+    /// Deletes what nobody can read any more.
+    async fn alarm(&self) -> Result<Response> {
+        self.alarm.set(None);
+        let fresh = host::fresh()?;
+        let request_id = fresh.request_id();
+        let swept = self
+            .store()
+            .and_then(|store| store.sweep(&self.settings, fresh.now));
+        match swept {
+            Ok(swept) => log::print(&expired(&request_id, swept.sequences, swept.thoughts)),
+            Err(fault) => {
+                log::print(&database_fault(&request_id, &fault));
+                // The platform rings again for an alarm that failed.
+                return Err("the sweep failed".into());
+            }
+        }
+        self.set_alarm(&request_id).await?;
+        Response::empty()
     }
 }
 
@@ -68,6 +98,26 @@ impl ThoughtStore {
         }
         let store = Store::open(Durable::new(self.state.storage()))?;
         Ok(self.store.get_or_init(|| store))
+    }
+
+    /// Sets the alarm to the first expiry, if that has changed. Without retention this costs nothing.
+    async fn set_alarm(&self, request_id: &str) -> Result<()> {
+        let next = self
+            .store()
+            .and_then(|store| store.next_expiry(&self.settings));
+        match next {
+            Ok(Some(next)) if self.alarm.get() != Some(next) => {
+                // Years fit exactly: `Timestamp` ends within what a double holds.
+                #[allow(clippy::cast_precision_loss)]
+                let date = js_sys::Date::new(&JsValue::from_f64(next.milliseconds() as f64));
+                let storage = self.state.storage();
+                storage.set_alarm(ScheduledTime::new(date)).await?;
+                self.alarm.set(Some(next));
+            }
+            Ok(_) => {}
+            Err(fault) => log::print(&database_fault(request_id, &fault)),
+        }
+        Ok(())
     }
 
     /// Nothing is awaited in here, so no other call comes between.

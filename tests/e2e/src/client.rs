@@ -16,7 +16,7 @@ pub struct Client {
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
-    headers: Vec<(String, String)>,
+    pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 

@@ -22,8 +22,8 @@ use xtask::workerd::{Options, Server};
 
 use client::{Client, Reply};
 
-/// The static token of every server here.
-pub const TOKEN: &str = "a-token-of-the-tests-0123456789abcdef";
+/// The static token of every server here, the same as in the shared tests.
+pub const TOKEN: &str = "test-token-0123456789abcdef0123456789";
 
 /// A Worker that is running or can be started again on what it stored.
 pub struct Worker {
@@ -48,21 +48,6 @@ impl Worker {
         worker
     }
 
-    /// With modules of the tests in place of its own or beside them. Paths are relative to `tests/e2e/src`,
-    /// or to the repository's root if they begin with `/`.
-    pub fn start_with_modules(modules: &[(&str, &str)]) -> Self {
-        let mut worker = Self::prepare(&[]);
-        for (name, path) in modules {
-            let path = match path.strip_prefix('/') {
-                Some(path) => root().join(path),
-                None => root().join("tests/e2e/src").join(path),
-            };
-            worker.modules.push(((*name).to_owned(), path));
-        }
-        worker.restart();
-        worker
-    }
-
     /// With a stand-in of another server on this machine, which it may call.
     pub fn start_beside(variables: &[(&str, &str)]) -> Self {
         let mut worker = Self::prepare(variables);
@@ -71,7 +56,8 @@ impl Worker {
         worker
     }
 
-    fn prepare(variables: &[(&str, &str)]) -> Self {
+    /// As [`Worker::start_with`], but not started: [`Worker::restart`] does that.
+    pub fn prepare(variables: &[(&str, &str)]) -> Self {
         let mut all = vec![("MCP_API_TOKEN".to_owned(), TOKEN.to_owned())];
         for (name, value) in variables {
             all.retain(|(known, _)| known != name);
@@ -85,6 +71,22 @@ impl Worker {
             reaches_loopback: false,
             lines: Arc::default(),
         }
+    }
+
+    /// Puts a module of the tests in place of one of the Worker's, or beside them. The path is below `tests/e2e/src`,
+    /// or below the repository's root if it begins with `/`.
+    pub fn set_module(&mut self, name: &str, path: &str) {
+        let path = match path.strip_prefix('/') {
+            Some(path) => root().join(path),
+            None => root().join("tests/e2e/src").join(path),
+        };
+        self.modules.push((name.to_owned(), path));
+    }
+
+    /// Puts a module of the tests in front of the glue, which it finds as `./glue.js`.
+    pub fn wrap_glue(&mut self, path: &str) {
+        self.set_module("build/index.js", path);
+        self.set_module("build/glue.js", "/build/index.js");
     }
 
     /// Kills it as a crash would, and starts it again on the same state.

@@ -3,8 +3,19 @@
 // Tests may fail at once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-#![allow(clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods, unreachable_pub)]
 
 mod privacy;
+mod retention;
 mod stories;
+mod transcripts;
 mod trap;
+
+// Shared with the native hosts.
+#[path = "../../../transcripts/runner.rs"]
+mod runner;
+#[path = "../../../transcripts/vectors.rs"]
+#[rustfmt::skip]
+mod vectors;
+#[path = "../../../transcripts/wire.rs"]
+mod wire;

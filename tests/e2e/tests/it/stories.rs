@@ -78,7 +78,7 @@ fn without_the_token_nothing_is_told() {
     let worker = Worker::start();
     let sequence = Tools::new(&worker).think_all(&["secret"]);
     let params = json!({ "name": "get_thought_history", "arguments": { "sequenceId": sequence } });
-    for token in ["", "wrong", "a-token-of-the-tests-0123456789abcdeg"] {
+    for token in ["", "wrong", "test-token-0123456789abcdef0123456788"] {
         let reply = Tools::new(&worker)
             .with_token(token)
             .post("tools/call", &params, &[]);

@@ -7,10 +7,10 @@ use e2e::{TOKEN, Worker};
 use serde_json::json;
 
 fn faulty() -> Worker {
-    Worker::start_with_modules(&[
-        ("build/index.js", "faulty.mjs"),
-        ("build/glue.js", "/build/index.js"),
-    ])
+    let mut worker = Worker::prepare(&[]);
+    worker.wrap_glue("faulty.mjs");
+    worker.restart();
+    worker
 }
 
 fn thought() -> serde_json::Value {

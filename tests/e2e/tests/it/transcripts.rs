@@ -1,0 +1,74 @@
+//! The stories and the golden vectors that the native hosts are tested with, on the Worker in workerd.
+
+use std::fs;
+
+use e2e::Worker;
+
+use crate::runner::{Restart, Transcript};
+use crate::vectors::VECTORS;
+use crate::wire::{Http, Reply, Request};
+
+/// The Worker as a host of the shared tests.
+struct Workerd(Worker);
+
+impl Http for Workerd {
+    fn send(&mut self, request: &Request) -> Reply {
+        let headers: Vec<_> = request
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let reply = self
+            .0
+            .client()
+            .send(&request.method, &request.path, &headers, &request.body);
+        Reply {
+            status: reply.status,
+            headers: reply.headers,
+            body: reply.body,
+        }
+    }
+
+    fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.0.port())
+    }
+}
+
+impl Restart for Workerd {
+    fn restart(&mut self) -> bool {
+        self.0.restart();
+        true
+    }
+}
+
+#[test]
+fn transcripts() {
+    let mut host = Workerd(Worker::start());
+    let mut played = 0;
+    let mut paths: Vec<_> = fs::read_dir(e2e::root().join("tests/transcripts"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
+        .collect();
+    paths.sort();
+    for path in paths {
+        let transcript = Transcript::parse(&fs::read_to_string(path).unwrap());
+        for version in &transcript.versions {
+            transcript.play(version, &mut host, &mut |_, _, _| {});
+            played += 1;
+        }
+    }
+    assert!(played > 0);
+}
+
+#[test]
+fn golden_vectors() {
+    let mut host = Workerd(Worker::start());
+    for (number, check) in VECTORS {
+        eprintln!("vector {number}");
+        check(&mut host);
+    }
+}
