@@ -53,6 +53,11 @@ pub enum Kind {
     StaticPrevious,
     OAuth,
     Signed,
+    /// A request signed with a key that is being replaced: good until then, with a `Deprecation` header.
+    SignedRetiring {
+        /// Seconds since the epoch.
+        until: u64,
+    },
 }
 
 impl Kind {
@@ -62,6 +67,7 @@ impl Kind {
             Self::StaticPrevious => "static-previous",
             Self::OAuth => "oauth",
             Self::Signed => "signed",
+            Self::SignedRetiring { .. } => "signed-retiring",
         }
     }
 
@@ -95,6 +101,11 @@ pub trait Authorization {
         request: &Request<Vec<u8>>,
         fresh: &Fresh,
     ) -> impl Future<Output = Option<Response<Vec<u8>>>>;
+
+    /// Whether the request brings a credential of the sign-in's own, beside the `Authorization` header.
+    fn has_own_credential(&self, _request: &Request<Vec<u8>>) -> bool {
+        false
+    }
 
     /// Judges a credential that is not the static token: an access token, or a signed request.
     fn verify(
@@ -168,7 +179,7 @@ impl StaticTokens {
     }
 
     /// Compares with every slot, whatever the first comparison says, in constant time.
-    fn accept(&self, token: &str) -> Option<Kind> {
+    pub(crate) fn accept(&self, token: &str) -> Option<Kind> {
         let presented = digest(token);
         let equals = |slot: &Option<[u8; 32]>| {
             let is_set = Choice::from(u8::from(slot.is_some()));
@@ -216,6 +227,9 @@ pub async fn authenticate<A: Authorization>(
     fresh: &Fresh,
 ) -> Result<Principal, Denial> {
     let credential = Credential::parse(request.headers())?; // 1
+    if credential != Credential::None && authorization.has_own_credential(request) {
+        return Err(Denial::Malformed("a token and a signature on one request"));
+    }
     if let Credential::Bearer(token) = credential
         && let Some(kind) = tokens.accept(token)
     {

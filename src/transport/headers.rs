@@ -23,6 +23,7 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+const KEY_EXPIRES: HeaderName = HeaderName::from_static("x-mcp-key-expires");
 
 /// Where a request was sent to and which page sent it.
 #[derive(Debug)]
@@ -111,12 +112,17 @@ pub(crate) fn finish(
     }
 }
 
-/// Tells a client that its token is the one before the last rotation (RFC 9745).
+/// Tells a client that its credential is being replaced (RFC 9745), and for a signing key until when it is good.
 pub(crate) fn deprecate(response: &mut Response<Body>, kind: Kind) {
-    if kind == Kind::StaticPrevious {
-        response
-            .headers_mut()
-            .insert(DEPRECATION, HeaderValue::from_static("@0"));
+    let until = match kind {
+        Kind::Static | Kind::OAuth | Kind::Signed => return,
+        Kind::StaticPrevious => None,
+        Kind::SignedRetiring { until } => Some(until),
+    };
+    let headers = response.headers_mut();
+    headers.insert(DEPRECATION, HeaderValue::from_static("@0"));
+    if let Some(until) = until {
+        headers.insert(KEY_EXPIRES, HeaderValue::from(until));
     }
 }
 
