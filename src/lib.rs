@@ -29,6 +29,7 @@ pub mod mcp;
 
 pub mod auth;
 pub mod config;
+pub mod oauth;
 
 pub mod transport;
 
