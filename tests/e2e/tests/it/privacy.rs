@@ -1,10 +1,11 @@
 //! What was thought stands readable nowhere but in the reply to who holds the id: not in files, not in the log.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use e2e::mcp::Tools;
 use e2e::{TOKEN, Worker};
+use memchr::memmem;
 use serde_json::json;
 
 const SECRETS: [&str; 4] = [
@@ -28,41 +29,31 @@ fn think(worker: &Worker) -> String {
     sequence
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push(path);
+/// Looks for the secrets in every stored file and every line of the log of a Worker that has ended.
+#[track_caller]
+pub(crate) fn assert_nowhere(worker: &Worker, secrets: &[&str]) {
+    let mut places: Vec<(String, Vec<u8>)> = Vec::new();
+    read_files(worker.state(), &mut places);
+    let is_database = |name: &str| name.contains("ThoughtStore") && name.ends_with(".sqlite");
+    assert!(places.iter().any(|(name, _)| is_database(name)));
+    places.push(("the log".to_owned(), worker.log().join("\n").into_bytes()));
+    for (name, bytes) in places {
+        for secret in secrets {
+            for form in forms(secret) {
+                let stands = memmem::find(&bytes, &form).is_some();
+                assert!(!stands, "{secret:?} stands in {name}");
+            }
         }
     }
 }
 
-#[test]
-fn the_stored_files_hold_no_thought_no_branch_name_and_no_id() {
-    let mut worker = Worker::start();
-    let sequence = think(&worker);
-    worker.kill();
-    let mut found = Vec::new();
-    files(worker.state(), &mut found);
-    let databases = found
-        .iter()
-        .filter(|path| path.to_string_lossy().contains("ThoughtStore"))
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "sqlite")
-        })
-        .count();
-    assert!(databases >= 1, "{found:?}");
-    let random = sequence.strip_prefix("seq_").unwrap();
-    for path in found {
-        let bytes = fs::read(&path).unwrap();
-        for secret in SECRETS.into_iter().chain([random, TOKEN]) {
-            for form in forms(secret) {
-                let stands = bytes.windows(form.len()).any(|window| window == form);
-                assert!(!stands, "{secret:?} stands in {}", path.display());
-            }
+fn read_files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_files(&path, found);
+        } else {
+            found.push((path.display().to_string(), fs::read(&path).unwrap()));
         }
     }
 }
@@ -79,36 +70,33 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn no_line_of_the_log_holds_a_thought_an_id_or_a_token() {
+fn no_file_and_no_line_of_the_log_holds_a_thought_a_branch_name_an_id_or_a_token() {
     let mut worker = Worker::start_with(&[("LOG_LEVEL", "debug")]);
     let sequence = think(&worker);
+    let deleted = think(&worker);
     let mut tools = Tools::new(&worker);
     tools.read_texts(&sequence, 2);
-    tools.refused(
-        "get_thought_history",
-        &json!({ "sequenceId": sequence, "cursor": SECRETS[0] }),
-    );
-    tools.refused(
-        "sequentialthinking",
-        &json!({ "thought": SECRETS[1], "sequenceId": sequence }),
-    );
+    let read = json!({ "sequenceId": sequence, "cursor": SECRETS[0] });
+    tools.refused("get_thought_history", &read);
+    let incomplete = json!({ "thought": SECRETS[1], "sequenceId": sequence });
+    tools.refused("sequentialthinking", &incomplete);
     Tools::new(&worker)
         .with_token(SECRETS[3])
         .post("ping", &json!({}), &[]);
     worker.get(&format!("/{sequence}?thought={}", SECRETS[3]));
-    tools.succeed(
-        "delete_thought_sequence",
-        &json!({ "sequenceId": sequence, "confirm": true }),
-    );
+    let delete = json!({ "sequenceId": deleted, "confirm": true });
+    tools.succeed("delete_thought_sequence", &delete);
     worker.kill();
-    let lines = worker.log();
-    assert!(
-        lines.iter().any(|line| line.contains("sequentialthinking")),
-        "{lines:?}"
-    );
-    for line in lines {
-        for secret in SECRETS.into_iter().chain([sequence.as_str(), TOKEN]) {
-            assert!(!line.contains(secret), "{secret:?} stands in {line:?}");
-        }
+    let log = worker.log().join("\n");
+    for line in [
+        "\"tool\":\"sequentialthinking\"",
+        "\"rowsWritten\":",
+        "credential_refused",
+        "sequence_deleted",
+    ] {
+        assert!(log.contains(line), "{line} is missing in {log}");
     }
+    let ids = [&sequence, &deleted].map(|id| id.strip_prefix("seq_").unwrap());
+    assert_nowhere(&worker, &SECRETS);
+    assert_nowhere(&worker, &[ids[0], ids[1], TOKEN]);
 }

@@ -44,7 +44,7 @@ impl Restart for Workerd {
 #[test]
 fn transcripts() {
     let mut host = Workerd(Worker::start());
-    let mut played = 0;
+    let (mut played, mut thoughts) = (0, Vec::new());
     let mut paths: Vec<_> = fs::read_dir(e2e::root().join("tests/transcripts"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -60,8 +60,12 @@ fn transcripts() {
             transcript.play(version, &mut host, &mut |_, _, _| {});
             played += 1;
         }
+        thoughts.extend(transcript.thoughts());
     }
-    assert!(played > 0);
+    assert!(played > 0 && thoughts.len() > 10);
+    host.0.kill();
+    let thoughts: Vec<_> = thoughts.iter().map(String::as_str).collect();
+    crate::privacy::assert_nowhere(&host.0, &thoughts);
 }
 
 #[test]
