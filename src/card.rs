@@ -50,10 +50,12 @@ mod tests {
 
     #[test]
     fn the_document_is_inlined_and_names_no_other_host() {
+        // The name of SVG's namespace is no address.
+        let html = HTML.replace("\"http://www.w3.org/2000/svg\"", "");
         for word in [
             "http:", "https:", "import ", "export ", "<link", " src=", "url(", "/*",
         ] {
-            assert!(!HTML.contains(word), "the card contains {word:?}");
+            assert!(!html.contains(word), "the card contains {word:?}");
         }
     }
 
