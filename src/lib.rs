@@ -18,6 +18,7 @@ pub mod graph;
 pub mod page;
 
 pub mod database;
+
 pub mod store;
 
 pub mod card;
@@ -25,6 +26,7 @@ pub mod tools;
 pub mod view;
 
 pub mod jsonrpc;
+
 pub mod mcp;
 
 pub mod auth;

@@ -16,6 +16,7 @@ mod brief;
 mod http;
 mod process;
 mod support;
+mod tidy;
 mod transcripts;
 
 // Shared with the tests against workerd.
