@@ -152,6 +152,12 @@ fn parse_variables(text: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Prints a line for `.dev.vars`, or for the dashboard.
+pub fn print_secret() -> Result<()> {
+    println!("{TOKEN}={}", fresh_token()?);
+    Ok(())
+}
+
 fn fresh_token() -> Result<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).context("the system gives no random bytes")?;

@@ -18,6 +18,10 @@ pub mod workerd;
 pub mod clients;
 pub mod dev;
 
+pub mod identity;
+pub mod registry;
+pub mod release;
+
 pub mod check;
 pub mod fallback;
 pub mod test;

@@ -10,6 +10,8 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use xtask::check::check;
 use xtask::dev;
+use xtask::identity;
+use xtask::release::release;
 use xtask::setup::npm::{self, Npm};
 use xtask::setup::wasm32::{self, Compiler};
 use xtask::test::{self, Ready};
@@ -22,8 +24,11 @@ cargo xtask COMMAND
                      (environment: PORT, MCP_API_TOKEN, STATE_DIR)
   test [PART…]       run every test, or the parts named
   build [FOLDER]     build the Worker into build/, or into another folder
-  check              format, lints and documentation
+  check [PART…]      format, types, docs, registry; by name also app, contract
   setup              bring what is missing on this machine, as all the others do by themselves
+  secrets            print a fresh MCP_API_TOKEN
+  rehome OWNER/REPO  move every link and name of the project to your fork
+  release VERSION    commit the version everywhere and the changelog's heading
 ";
 
 fn main() -> ExitCode {
@@ -65,7 +70,15 @@ fn run(arguments: &[String]) -> Result<()> {
         ("build", [folder]) => {
             wasm::build(&root, &wasm32::set_up(&root)?, &root.join(folder)).map(drop)
         }
-        ("check", []) => check(&root, &wasm32::set_up(&root)?),
+        ("check", names) => check(&root, &wasm32::set_up(&root)?, names),
+        ("secrets", []) => dev::print_secret(),
+        ("rehome", [address]) => {
+            for path in identity::rehome(&root, address)? {
+                println!("{path}");
+            }
+            Ok(())
+        }
+        ("release", [version]) => release(&root, version),
         ("setup", []) => set_up(&root).map(drop),
         ("help" | "--help" | "-h", _) => {
             print!("{HELP}");

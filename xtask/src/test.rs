@@ -34,7 +34,7 @@ enum When {
 }
 
 /// In the order in which they run. A new kind of test is one line here.
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part {
         name: "native",
         about: "the library and the native program",
@@ -52,6 +52,12 @@ const PARTS: [Part; 4] = [
         about: "the Worker in workerd",
         when: When::Always,
         run: worker,
+    },
+    Part {
+        name: "deploy",
+        about: "what wrangler would deploy, without deploying it",
+        when: When::Always,
+        run: deploy,
     },
     Part {
         name: "fallback",
@@ -122,4 +128,13 @@ fn xtask(ready: &Ready<'_>) -> Result<()> {
 
 fn worker(ready: &Ready<'_>) -> Result<()> {
     cargo(ready, &["test", "--quiet", "--package", "e2e"])
+}
+
+fn deploy(ready: &Ready<'_>) -> Result<()> {
+    let mut command = ready.npm.script("wrangler/bin/wrangler.js")?;
+    command
+        .current_dir(ready.root)
+        .args(["deploy", "--dry-run", "--outdir", "target/deploy"])
+        .env("WRANGLER_SEND_METRICS", "false");
+    program::run_loud(&mut command)
 }
