@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod meta;
+mod pieces;
 pub mod prompt;
 pub mod result;
 pub mod thinking;
@@ -12,8 +13,9 @@ pub mod version;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::rc::Rc;
+use std::task::Poll;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -113,7 +115,7 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// Reports progress, if the client asked for it. `progress` must grow from call to call.
-    pub fn progress(&self, progress: u32, total: Option<u32>, message: &str) {
+    pub async fn progress(&self, progress: u32, total: Option<u32>, message: &str) {
         let Some(token) = &self.meta.progress_token else {
             return;
         };
@@ -125,12 +127,29 @@ impl Context<'_> {
             // 2024-11-05 had no text yet; an unknown member is passed over there.
             members.insert("message".to_owned(), message.into());
         }
-        self.notify("notifications/progress", &params);
+        self.notify("notifications/progress", &params).await;
     }
 
-    /// Sends a notification that belongs to this request. Where the transport cannot, nobody would hear it.
-    pub fn notify(&self, method: &str, params: &impl Serialize) {
-        self.outgoing.push(|| jsonrpc::notification(method, params));
+    /// Whether progress would reach somebody.
+    pub fn is_heard(&self) -> bool {
+        self.meta.progress_token.is_some() && self.outgoing.0.is_some()
+    }
+
+    /// Sends a notification that belongs to this request, and waits until the transport has taken it: a client that
+    /// does not read, or has left, holds the work up. Where the transport cannot send, nobody would hear it.
+    pub async fn notify(&self, method: &str, params: &impl Serialize) {
+        let Some(queue) = &self.outgoing.0 else {
+            return;
+        };
+        queue
+            .borrow_mut()
+            .push_back(jsonrpc::notification(method, params));
+        // No waker is needed: the transport polls again after it has taken a message.
+        poll_fn(|_| match queue.borrow().is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
     }
 }
 
@@ -146,12 +165,6 @@ impl Outgoing {
 
     pub fn open() -> Self {
         Self(Some(Rc::default()))
-    }
-
-    fn push(&self, message: impl FnOnce() -> String) {
-        if let Some(queue) = &self.0 {
-            queue.borrow_mut().push_back(message());
-        }
     }
 
     pub fn pop(&self) -> Option<String> {

@@ -12,9 +12,10 @@ use crate::jsonrpc::{Params, Request};
 use crate::mcp::error::{Error, echo};
 use crate::mcp::result::{About, Icon};
 use crate::mcp::version::Version;
-use crate::mcp::{Context, List, Server, ToolHost, prompt};
+use crate::mcp::{Context, List, Server, ToolHost, pieces, prompt};
+use crate::refusal::Refusal;
 use crate::settings::Settings;
-use crate::tools::{self, TOOLS, Tool};
+use crate::tools::{self, Call, Outcome, TOOLS, Tool};
 
 /// The extension of MCP Apps: hosts that know it draw each thought as a card.
 const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
@@ -74,15 +75,22 @@ impl<T: ToolHost> Server for Thinking<T> {
         text.get_or_init(|| to_raw_value(&make()).ok()).as_deref()
     }
 
-    fn is_long(&self, _: &Params, _: &Context<'_>) -> bool {
-        false
+    fn is_long(&self, params: &Params, context: &Context<'_>) -> bool {
+        let Ok((tool, arguments)) = called(params) else {
+            return false;
+        };
+        // Parsing an append draws from `fresh`, and no append is long.
+        tool.annotations.read_only_hint
+            && context.meta.progress_token.is_some()
+            && tools::parse(tool, &arguments, &self.settings, context.fresh)
+                .is_ok_and(|call| matches!(call, Call::History(query) if pieces::is_long(&query)))
     }
 
     async fn call_tool(&self, params: &Params, context: &Context<'_>) -> Result<Params, Error> {
         let (tool, arguments) = called(params)?;
         let rendered = match tools::parse(tool, &arguments, &self.settings, context.fresh) {
             Err(error) => Err(error),
-            Ok(call) => match self.host.call(&call, context.fresh).await {
+            Ok(call) => match self.run(&call, context).await {
                 Err(error) => Err(error),
                 Ok(outcome) => tools::render(&call, &outcome),
             },
@@ -134,6 +142,18 @@ impl<T: ToolHost> Server for Thinking<T> {
 
     async fn is_healthy(&self) -> bool {
         self.host.check().await.is_ok()
+    }
+}
+
+impl<T: ToolHost> Thinking<T> {
+    async fn run(&self, call: &Call, context: &Context<'_>) -> Result<Outcome, Refusal> {
+        match call {
+            Call::History(query) if context.is_heard() && pieces::is_long(query) => {
+                let page = pieces::read(&self.host, query, context).await?;
+                Ok(Outcome::History(Box::new(page)))
+            }
+            call => self.host.call(call, context.fresh).await,
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 //! The pipe itself, and the thread that reads it, are left to the host.
 
 use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
 use std::io::{self, BufRead};
+use std::pin::pin;
+use std::task::Poll;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -190,8 +193,23 @@ impl<S: Server> Session<S> {
             fresh,
             outgoing: outgoing.clone(),
         };
-        let response = mcp::handle(&self.server, request, &context).await;
-        let mut lines: Vec<_> = std::iter::from_fn(|| outgoing.pop()).collect();
+        let mut work = pin!(mcp::handle(&self.server, request, &context));
+        let mut lines = Vec::new();
+        let response = poll_fn(|waker| {
+            loop {
+                let polled = work.as_mut().poll(waker);
+                match (polled, outgoing.pop()) {
+                    (Poll::Ready(response), None) => return Poll::Ready(response),
+                    (Poll::Pending, None) => return Poll::Pending,
+                    (Poll::Pending, Some(message)) => lines.push(message),
+                    (Poll::Ready(response), Some(message)) => {
+                        lines.push(message);
+                        return Poll::Ready(response);
+                    }
+                }
+            }
+        })
+        .await;
         lines.push(response.to_json());
         lines
     }

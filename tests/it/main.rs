@@ -15,6 +15,7 @@
 mod brief;
 mod http;
 mod process;
+mod progress;
 mod support;
 mod tidy;
 mod transcripts;

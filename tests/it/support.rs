@@ -65,14 +65,8 @@ impl Router {
 
 impl Http for Router {
     fn send(&mut self, request: &Request) -> Reply {
-        let mut builder = http::Request::builder()
-            .method(request.method.as_str())
-            .uri(format!("{}{}", self.origin, request.path));
-        for (name, value) in &request.headers {
-            builder = builder.header(name, value);
-        }
+        let message = to_message(&self.origin, request);
         let fresh = self.fresh();
-        let message = builder.body(request.body.clone()).unwrap();
         let response = ready(route(message, Rc::clone(&self.site), fresh)).unwrap();
         let (parts, body) = response.into_parts();
         let body = match body {
@@ -98,4 +92,15 @@ impl Http for Router {
     fn origin(&self) -> String {
         self.origin.clone()
     }
+}
+
+/// A request as a host hands it over.
+pub fn to_message(origin: &str, request: &Request) -> http::Request<Vec<u8>> {
+    let mut builder = http::Request::builder()
+        .method(request.method.as_str())
+        .uri(format!("{origin}{}", request.path));
+    for (name, value) in &request.headers {
+        builder = builder.header(name, value);
+    }
+    builder.body(request.body.clone()).unwrap()
 }

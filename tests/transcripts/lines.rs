@@ -1,5 +1,6 @@
 //! Golden vector 41: lines of standard input, and the one message that answers each.
 
+#![allow(dead_code, reason = "each crate of tests uses its part")]
 #![allow(clippy::too_many_lines, reason = "a table is as long as it is")]
 
 use serde_json::{Value, json};

@@ -11,6 +11,8 @@
 //! must be the same later, also in what is sent. Its kind is the name's beginning: `<sequence…>`, `<cursor…>`, `<time>`,
 //! `<any>`; the last two are never bound. An object with `"…": true` may hold more members than it names.
 
+#![allow(dead_code, reason = "each crate of tests uses its part")]
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};

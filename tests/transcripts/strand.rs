@@ -1,5 +1,7 @@
 //! Many sequences at once: each strand writes and reads one sequence, and must never meet another one's thoughts.
 
+#![allow(dead_code, reason = "each crate of tests uses its part")]
+
 use serde_json::{Value, json};
 
 use super::runner::Host;

@@ -1,5 +1,6 @@
 //! The golden vectors of the protocol: single requests and what must come back, for every host.
 
+#![allow(dead_code, reason = "each crate of tests uses its part")]
 #![allow(
     clippy::needless_pass_by_value,
     clippy::assigning_clones,

@@ -1,5 +1,7 @@
 //! HTTP as the tests of every host see it: what is sent and what comes back, byte for byte.
 
+#![allow(dead_code, reason = "each crate of tests uses its part")]
+
 use serde_json::Value;
 
 /// The static token of every host under test.
