@@ -196,7 +196,7 @@ fn tools_json() -> Value {
             json!({
                 "name": tool.name,
                 "title": tool.title,
-                "description": tool.description,
+                "description": tool.description.trim_end(),
                 "inputSchema": embedded(tool.input_schema),
                 "outputSchema": embedded(tool.output_schema),
                 "annotations": tool.annotations,

@@ -25,7 +25,7 @@ pub(super) const TOOL: Tool = Tool {
         idempotent_hint: false,
         open_world_hint: false,
     },
-    meta: r#"{"ui":{"resourceUri":"ui://sequential-thinking/process.html","visibility":["model","app"]},"ui/resourceUri":"ui://sequential-thinking/process.html","openai/outputTemplate":"ui://sequential-thinking/process.html","openai/toolInvocation/invoking":"Thinking","openai/toolInvocation/invoked":"Thought stored"}"#,
+    meta: r#"{"ui":{"resourceUri":"ui://sequential-thinking/process.html","visibility":["model","app"]},"ui/resourceUri":"ui://sequential-thinking/process.html","openai/outputTemplate":"ui://sequential-thinking/process.html","openai/toolInvocation/invoking":"Thinking","openai/toolInvocation/invoked":"Thought"}"#,
 };
 
 /// Reads the arguments in the order in which their faults are reported.

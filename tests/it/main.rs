@@ -16,6 +16,7 @@ mod brief;
 mod http;
 mod process;
 mod progress;
+mod schemas;
 mod support;
 mod tidy;
 mod transcripts;
