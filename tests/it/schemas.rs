@@ -15,6 +15,7 @@
 //!   descriptions at 2,048 (anthropics/claude-code#41593).
 //! * VS Code: `properties` and `required` present, an array has `items` (microsoft/vscode#243602, code.visualstudio.com/api,
 //!   *Language Model Tools*).
+//!
 //! All of them meet in one flat subset, and that is what is checked.
 
 use durable_thinking::clock::Timestamp;
