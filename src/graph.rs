@@ -7,8 +7,8 @@
 /// The index of `main`.
 pub const MAIN: u32 = 0;
 
-/// How many thoughts with one number are looked at to find an active one.
-const OCCURRENCES_MAX: u32 = 16;
+/// How many stretches of superseded thoughts with one number are passed over to find an active one.
+const STRETCHES_MAX: u32 = 64;
 
 /// A branch as the walk through scopes needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Node {
     pub branch: u32,
     pub number: u32,
     pub position: u32,
+    /// The branch's newest rewind up to this thought, itself included; 0 before the first.
+    pub stretch: u32,
 }
 
 /// What the graph asks of a sequence. Each answer costs the same however long the sequence is.
@@ -37,10 +39,15 @@ pub trait Facts {
     fn node(&self, ordinal: u32) -> Result<Option<Node>, Self::Error>;
     /// The newest thought of `branch`.
     fn head(&self, branch: u32) -> Result<Option<Node>, Self::Error>;
-    /// Thoughts of `branch` called `number`, newest first.
-    fn called(&self, branch: u32, number: u32, limit: u32) -> Result<Vec<Node>, Self::Error>;
-    /// The newest thought of `branch` at `position`.
-    fn newest_at(&self, branch: u32, position: u32) -> Result<Option<Node>, Self::Error>;
+    /// The newest thought of `branch` called `number`, not newer than the ordinal `until`.
+    fn called(&self, branch: u32, number: u32, until: u32) -> Result<Option<Node>, Self::Error>;
+    /// The newest thought of `branch` at `position`, not newer than the ordinal `until`.
+    fn newest_at(
+        &self,
+        branch: u32,
+        position: u32,
+        until: u32,
+    ) -> Result<Option<Node>, Self::Error>;
 }
 
 /// A number resolved.
@@ -82,20 +89,82 @@ pub fn resolve_within<F: Facts>(
     branch: u32,
     number: u32,
 ) -> Result<Option<Resolved>, F::Error> {
-    let mut superseded = None;
-    for node in facts.called(branch, number, OCCURRENCES_MAX)? {
-        if is_active(facts, node)? {
-            return Ok(Some(Resolved {
+    let Some(newest) = facts.called(branch, number, u32::MAX)? else {
+        return Ok(None);
+    };
+    match facts.head(branch)? {
+        Some(head) => find_active(facts, head, newest).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The same among the thoughts that are active up to `head`, an active thought.
+pub fn resolve_up_to<F: Facts>(
+    facts: &F,
+    head: Node,
+    number: u32,
+) -> Result<Option<Resolved>, F::Error> {
+    match facts.called(head.branch, number, head.ordinal)? {
+        Some(newest) => find_active(facts, head, newest).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The newest active thought with the number of `newest`, itself the newest of them.
+///
+/// Active thoughts lie in stretches, each begun by a rewind that set aside what lies between it and the stretch before. A
+/// thought that is not active was set aside by the rewind that began the stretch which now holds its position, so the search
+/// goes on in front of that stretch. Most numbers are met once and found by the first look.
+fn find_active<F: Facts>(facts: &F, head: Node, newest: Node) -> Result<Resolved, F::Error> {
+    let (mut head, mut node) = (head, newest);
+    for _ in 0..STRETCHES_MAX {
+        let holder = match node.position > head.position {
+            true => head,
+            false => facts
+                .newest_at(node.branch, node.position, head.ordinal)?
+                .unwrap_or(node),
+        };
+        if holder.ordinal == node.ordinal {
+            return Ok(Resolved {
                 node,
                 is_active: true,
-            }));
+            });
         }
-        superseded = superseded.or(Some(Resolved {
-            node,
-            is_active: false,
-        }));
+        let Some(start) = facts.node(holder.stretch)? else {
+            break;
+        };
+        let position = start.position.saturating_sub(1);
+        let before = start.ordinal.saturating_sub(1);
+        let Some(last) = facts.newest_at(node.branch, position, before)? else {
+            break;
+        };
+        let Some(older) = facts.called(node.branch, node.number, last.ordinal)? else {
+            break;
+        };
+        (head, node) = (last, older);
     }
-    Ok(superseded)
+    Ok(Resolved {
+        node: newest,
+        is_active: false,
+    })
+}
+
+/// Whether `branch` is `ancestor` or begins, over any number of forks, where it still sees the thoughts of `ancestor` up to
+/// `number`. Nearer thoughts of the same number do not matter: they may be younger than the claim that is checked.
+pub fn sees<F: Facts>(
+    facts: &F,
+    branch: u32,
+    ancestor: u32,
+    number: u32,
+) -> Result<bool, F::Error> {
+    let mut branch = branch;
+    while branch > ancestor {
+        match facts.fork(branch)? {
+            Some(fork) if fork.parent < branch && number <= fork.number => branch = fork.parent,
+            _ => return Ok(false),
+        }
+    }
+    Ok(branch == ancestor)
 }
 
 /// Whether no rewind has set the thought aside.
@@ -107,7 +176,7 @@ pub fn is_active<F: Facts>(facts: &F, node: Node) -> Result<bool, F::Error> {
         return Ok(false);
     }
     Ok(facts
-        .newest_at(node.branch, node.position)?
+        .newest_at(node.branch, node.position, u32::MAX)?
         .is_some_and(|newest| newest.ordinal == node.ordinal))
 }
 
@@ -139,7 +208,7 @@ pub fn active_among<F: Facts>(facts: &F, nodes: &[Node]) -> Result<Vec<Node>, F:
     while low < high {
         let middle = low.midpoint(high);
         let Some(node) = path.get(middle) else { break };
-        let newest = facts.newest_at(node.branch, node.position)?;
+        let newest = facts.newest_at(node.branch, node.position, u32::MAX)?;
         if newest.is_some_and(|newest| newest.ordinal == node.ordinal) {
             low = middle.saturating_add(1);
         } else {

@@ -232,7 +232,7 @@ impl Append<'_> {
             superseded: step.superseded,
             summarizes_through: step.summarizes_through,
             progress_permille: step::progress_permille(step),
-            completed: step.main_finished || ended_by_guard,
+            completed: step.main_finished,
             next_thought_needed: !step.finished,
             ended_by_guard,
             warnings,

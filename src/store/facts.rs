@@ -7,7 +7,7 @@ use crate::store::Error;
 use crate::store::row::{
     BRANCH_COLUMNS, BranchRow, STEP_COLUMNS, SequenceRow, Step, ordinal, place, small,
 };
-use crate::thought::{Branch, BranchName, Place};
+use crate::thought::{Branch, BranchName, Place, THOUGHTS_MAX};
 
 pub(crate) struct Sequence<'a, D> {
     pub database: &'a D,
@@ -15,11 +15,16 @@ pub(crate) struct Sequence<'a, D> {
     pub newest: Step,
 }
 
-const NODE_COLUMNS: &str = "place, branch, number, position";
+const NODE_COLUMNS: &str = "place, branch, number, position, stretch";
 
 impl<D: Database> Sequence<'_, D> {
     fn id(&self) -> Value {
         self.row.sequence.into()
+    }
+
+    /// The key of the newest thought that may be seen.
+    fn until(&self, ordinal: u32) -> Value {
+        place(self.row.sequence, ordinal.min(THOUGHTS_MAX)).into()
     }
 
     fn one<T>(
@@ -198,27 +203,25 @@ impl<D: Database> Facts for Sequence<'_, D> {
         self.one(&sql, &[self.id(), branch.into()], read_node)
     }
 
-    fn called(&self, branch: u32, number: u32, limit: u32) -> Result<Vec<Node>, DatabaseError> {
+    fn called(&self, branch: u32, number: u32, until: u32) -> Result<Option<Node>, DatabaseError> {
         let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and number = ? order by place desc limit ?"
+            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and number = ? and place <= ? order by place desc limit 1"
         );
-        let params = [self.id(), branch.into(), number.into(), limit.into()];
-        self.database
-            .query(&sql, &params)?
-            .into_iter()
-            .map(|mut row| read_node(&mut row))
-            .collect()
+        let params = [self.id(), branch.into(), number.into(), self.until(until)];
+        self.one(&sql, &params, read_node)
     }
 
-    fn newest_at(&self, branch: u32, position: u32) -> Result<Option<Node>, DatabaseError> {
+    fn newest_at(
+        &self,
+        branch: u32,
+        position: u32,
+        until: u32,
+    ) -> Result<Option<Node>, DatabaseError> {
         let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and position = ? order by place desc limit 1"
+            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and position = ? and place <= ? order by place desc limit 1"
         );
-        self.one(
-            &sql,
-            &[self.id(), branch.into(), position.into()],
-            read_node,
-        )
+        let params = [self.id(), branch.into(), position.into(), self.until(until)];
+        self.one(&sql, &params, read_node)
     }
 }
 
@@ -228,6 +231,7 @@ fn read_node(row: &mut Row) -> Result<Node, DatabaseError> {
         branch: small(row.integer(Column("thought", "branch"))?)?,
         number: small(row.integer(Column("thought", "number"))?)?,
         position: small(row.integer(Column("thought", "position"))?)?,
+        stretch: small(row.integer(Column("thought", "stretch"))?)?,
     })
 }
 

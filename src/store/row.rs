@@ -25,6 +25,7 @@ pub(crate) struct Step {
     pub number: u32,
     pub total: u32,
     pub position: u32,
+    pub stretch: u32,
     pub steps: u32,
     pub created_at: Timestamp,
     pub repeat_match: [u8; DIGEST_BYTES],
@@ -54,7 +55,7 @@ pub(crate) struct Revises {
     pub index: u32,
 }
 
-pub(crate) const STEP_COLUMNS: &str = "place, branch, number, total, position, steps, created_at, repeat_match, next_needed, \
+pub(crate) const STEP_COLUMNS: &str = "place, branch, number, total, position, stretch, steps, created_at, repeat_match, next_needed, \
      finished, needs_more, forks, revises_branch, revises_ordinal, revises_number, revises_root, revision_index, rewind, \
      superseded, summarizes_through, summarized, warnings, largest_total, open_branches, main_finished, rewinds";
 
@@ -65,6 +66,7 @@ impl Step {
             branch: self.branch,
             number: self.number,
             position: self.position,
+            stretch: self.stretch,
         }
     }
 
@@ -76,6 +78,7 @@ impl Step {
         let number_ = small(read("number")?)?;
         let total = small(read("total")?)?;
         let position = small(read("position")?)?;
+        let stretch = small(read("stretch")?)?;
         let steps = small(read("steps")?)?;
         let created_at = Timestamp::from_milliseconds(read("created_at")?.unsigned_abs());
         let repeat_match = row
@@ -97,6 +100,7 @@ impl Step {
             number: number_,
             total,
             position,
+            stretch,
             steps,
             created_at,
             repeat_match,
@@ -126,6 +130,7 @@ impl Step {
             self.number.into(),
             self.total.into(),
             self.position.into(),
+            self.stretch.into(),
             self.steps.into(),
             milliseconds(self.created_at),
             self.repeat_match.as_slice().into(),

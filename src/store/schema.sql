@@ -36,6 +36,7 @@ create table if not exists thought (
     number integer not null,       -- as the caller counts on this branch
     total integer not null,
     position integer not null,     -- place on the active path, ancestors included; a rewind takes its target's
+    stretch integer not null,      -- ordinal of the branch's newest rewind, this one included; 0 before the first
     steps integer not null,        -- the same, revisions in place not counted
     created_at integer not null,
     call_id blob not null,         -- of the call that wrote it

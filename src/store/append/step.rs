@@ -20,6 +20,8 @@ pub(super) struct Before {
     pub head: Option<Step>,
     /// The newest thought of the sequence.
     pub newest: Option<Step>,
+    /// `main` was complete. The loop guard's word on another branch holds until the next call, which is this one.
+    pub main_finished: bool,
 }
 
 impl Before {
@@ -39,7 +41,7 @@ impl Before {
         let predecessor = match (target.rewinds_to, target.fork) {
             (Some(node), _) => {
                 let position = node.position.saturating_sub(1);
-                match sequence.newest_at(node.branch, position)? {
+                match sequence.newest_at(node.branch, position, u32::MAX)? {
                     Some(before) => sequence.step(before.ordinal)?,
                     None => match sequence.fork(branch.unwrap_or(MAIN))? {
                         Some(fork) => fork_step(fork.ordinal)?,
@@ -50,10 +52,17 @@ impl Before {
             (None, Some(fork)) => fork_step(fork.ordinal)?,
             (None, None) => head.clone(),
         };
+        let newest = &sequence.newest;
+        let ended_by_guard = newest.finished && newest.next_needed;
+        let main_finished = match ended_by_guard && newest.branch != MAIN {
+            true => sequence.head_step(MAIN)?.is_some_and(|main| main.finished),
+            false => newest.main_finished,
+        };
         Ok(Self {
             predecessor,
             head,
-            newest: Some(sequence.newest.clone()),
+            newest: Some(newest.clone()),
+            main_finished,
         })
     }
 }
@@ -64,7 +73,8 @@ pub(super) fn next(append: &Append<'_>, before: &Before, branch: u32, target: &T
     let newest = before.newest.as_ref();
     let predecessor = before.predecessor.as_ref();
     let ordinal = newest.map_or(1, |step| step.ordinal.saturating_add(1));
-    let guard = guard(append.settings, ordinal, draft.next_thought_needed);
+    let is_unfinished = draft.next_thought_needed && (branch == MAIN || !before.main_finished);
+    let guard = guard(append.settings, ordinal, is_unfinished);
     let finished = !draft.next_thought_needed || guard == Guard::Ends;
     let position = predecessor.map_or(1, |step| step.position.saturating_add(1));
     let is_plain_revision = target.revises.is_some() && target.rewinds_to.is_none();
@@ -85,6 +95,10 @@ pub(super) fn next(append: &Append<'_>, before: &Before, branch: u32, target: &T
         number: draft.number,
         total: draft.total,
         position,
+        stretch: match draft.rewind {
+            true => ordinal,
+            false => before.head.as_ref().map_or(0, |step| step.stretch),
+        },
         steps,
         created_at: append.fresh.now,
         repeat_match: append.repeat_match,
@@ -103,10 +117,9 @@ pub(super) fn next(append: &Append<'_>, before: &Before, branch: u32, target: &T
         warnings: 0,
         largest_total: newest.map_or(0, |step| step.largest_total).max(draft.total),
         open_branches: open_branches(before, branch, finished),
-        main_finished: if branch == MAIN {
-            finished
-        } else {
-            newest.is_some_and(|step| step.main_finished)
+        main_finished: match branch {
+            MAIN => finished,
+            _ => before.main_finished || guard == Guard::Ends,
         },
         rewinds: newest
             .map_or(0, |step| step.rewinds)
@@ -137,12 +150,12 @@ enum Guard {
     Ends,
 }
 
-fn guard(settings: &Settings, ordinal: u32, next_thought_needed: bool) -> Guard {
+fn guard(settings: &Settings, ordinal: u32, is_unfinished: bool) -> Guard {
     let over = ordinal.checked_sub(settings.loop_guard_at);
     let speaks = over.is_some_and(|over| over.is_multiple_of(LOOP_GUARD_EVERY));
     match settings.loop_guard {
-        LoopGuard::Advise if speaks && next_thought_needed => Guard::Advises,
-        LoopGuard::Enforce if speaks && next_thought_needed => Guard::Ends,
+        LoopGuard::Advise if speaks && is_unfinished => Guard::Advises,
+        LoopGuard::Enforce if speaks && is_unfinished => Guard::Ends,
         _ => Guard::Silent,
     }
 }

@@ -140,10 +140,8 @@ fn check_fork_claim<D: Database>(
                 .map(|row| row.branch)
         };
         agrees &= match claimed {
-            Some(claimed) if claimed == fork.parent => true,
             // The claim may name a descendant that sees the same thought.
-            Some(claimed) => graph::resolve(sequence, claimed, fork.number, None)?
-                .is_some_and(|found| found.node.branch == fork.parent),
+            Some(claimed) => graph::sees(sequence, claimed, fork.parent, fork.number)?,
             None => false,
         };
     }
@@ -258,17 +256,23 @@ fn resolve_summary<D: Database>(
     let Some(number) = append.draft.summarizes_through else {
         return Ok(None);
     };
-    let found = match (branch, head) {
-        (Some(branch), Some(_)) => graph::resolve_within(sequence, branch, number)?,
-        _ => None,
-    };
     // After a rewind, what it sets aside is no longer there to be summed up.
-    let below = target.rewinds_to.map_or(u32::MAX, |node| node.position);
+    let last = match (head, target.rewinds_to) {
+        (Some(head), Some(node)) => {
+            let position = node.position.saturating_sub(1);
+            sequence.newest_at(head.branch, position, u32::MAX)?
+        }
+        (head, _) => head.map(Step::node),
+    };
+    let found = match last {
+        Some(last) => graph::resolve_up_to(sequence, last, number)?,
+        None => None,
+    };
     match found {
         Some(Resolved {
             node,
             is_active: true,
-        }) if node.position < below => Ok(Some(node.position)),
+        }) => Ok(Some(node.position)),
         _ => Err(refuse::unseen(
             append,
             sequence,
