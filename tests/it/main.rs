@@ -8,11 +8,13 @@
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::assigning_clones,
+    clippy::cast_possible_truncation,
     unreachable_pub,
     reason = "a test may fail loudly, and it is its own host"
 )]
 
 mod brief;
+mod graph;
 mod http;
 mod process;
 mod progress;

@@ -1,0 +1,45 @@
+//! The store as the contract sees it, from arguments to answers.
+
+pub mod bench;
+mod cases;
+mod check;
+mod depth;
+mod model;
+mod program;
+mod refusals;
+mod run;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+/// Programs in a normal run; `GRAPH_CASES` asks for more.
+const CASES: u32 = 40;
+
+#[test]
+fn random_programs_answer_as_the_naive_model_does() {
+    let cases = std::env::var("GRAPH_CASES").map_or(CASES, |text| text.parse().unwrap());
+    let config = ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 4_000,
+        ..ProptestConfig::default()
+    };
+    let programs = (
+        program::settings(),
+        prop::collection::vec(program::op(), 1..70),
+    );
+    let met = RefCell::new(BTreeMap::new());
+    proptest!(config, |((settings, program) in programs)| {
+        let mut run = run::Run::new(settings);
+        for op in &program {
+            run.op(op);
+        }
+        run.finish();
+        for (code, times) in run.met {
+            *met.borrow_mut().entry(code).or_insert(0) += times;
+        }
+    });
+    println!("{cases} programs met {:?}", met.borrow());
+}
