@@ -32,7 +32,7 @@ static ABOUT: About = About {
     description: Some(
         "Sequential thinking that survives the process: every step is stored and can be read again with its sequence's id.",
     ),
-    website_url: None,
+    website_url: Some(env!("CARGO_PKG_REPOSITORY")),
     icons: Some([Icon {
         src: "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2024%2024'%20fill='none'%20stroke='%236d5bd0'%20stroke-width='2'%20stroke-linecap='round'%3E%3Cpath%20d='M7%205v14M7%209c0%204%2010%202%2010%207'/%3E%3Ccircle%20cx='7'%20cy='4'%20r='2'/%3E%3Ccircle%20cx='7'%20cy='20'%20r='2'/%3E%3Ccircle%20cx='17'%20cy='18'%20r='2'/%3E%3C/svg%3E",
         mime_type: "image/svg+xml",

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::auth::{Authorization, Endpoint};
 use crate::fresh::Fresh;
 use crate::mcp::Server;
+use crate::settings::Problem;
 use crate::transport::Body;
 use crate::transport::headers::Surroundings;
 use crate::transport::http::{Site, admit};
@@ -18,19 +19,7 @@ pub(super) async fn report<S: Server, A: Authorization>(
     surroundings: &Surroundings,
     fresh: &Fresh,
 ) -> Result<Response<Body>, Error> {
-    let config = &site.config;
-    let mut problems: Vec<Value> = config
-        .problems
-        .iter()
-        .map(|problem| json!(problem))
-        .collect();
-    let is_open = site.authorization.is_open();
-    if !is_open
-        && !config.tokens.is_set()
-        && config.problems.iter().all(|it| it.name != "MCP_API_TOKEN")
-    {
-        problems.push(json!({ "name": "MCP_API_TOKEN", "reason": "is not set" }));
-    }
+    let problems = problems(site);
     let is_deep = request
         .uri()
         .query()
@@ -47,8 +36,8 @@ pub(super) async fn report<S: Server, A: Authorization>(
         "ok": is_ok,
         "name": about.name,
         "version": about.version,
-        "authentication": { "token": config.tokens.is_set(), "signIn": is_open },
-        "thoughtRetentionDays": config.settings.retention_days,
+        "authentication": authentication(site),
+        "thoughtRetentionDays": site.config.settings.retention_days,
         "problems": problems,
         "deepChecked": is_deep,
     });
@@ -57,4 +46,24 @@ pub(super) async fn report<S: Server, A: Authorization>(
         members.insert("store".to_owned(), state.into());
     }
     Ok(json_response(if is_ok { 200 } else { 503 }, &body))
+}
+
+/// Which ways in are open.
+pub(super) fn authentication<S, A: Authorization>(site: &Site<S, A>) -> Value {
+    json!({ "token": site.config.tokens.is_set(), "signIn": site.authorization.is_open() })
+}
+
+/// What is set wrongly, and what is missing so that nobody could come in.
+pub(super) fn problems<S, A: Authorization>(site: &Site<S, A>) -> Vec<Problem> {
+    const TOKEN: &str = "MCP_API_TOKEN";
+    let config = &site.config;
+    let mut problems = config.problems.clone();
+    let is_closed = !site.authorization.is_open() && !config.tokens.is_set();
+    if is_closed && problems.iter().all(|problem| problem.name != TOKEN) {
+        problems.push(Problem {
+            name: TOKEN,
+            reason: "is not set".to_owned(),
+        });
+    }
+    problems
 }

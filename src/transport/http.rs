@@ -166,7 +166,7 @@ where
     }
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     match route {
-        Route::Root if is_read => Ok(root::page(request.headers(), site.server.about())),
+        Route::Root if is_read => Ok(root::page(request.headers(), site, surroundings)),
         Route::Health if is_read => health::report(&request, site, surroundings, &fresh).await,
         Route::Root | Route::Health => Err(Error::Method("GET, HEAD, OPTIONS")),
         Route::Other => Err(Error::NotFound), // 5

@@ -1,29 +1,50 @@
-//! `GET /`: what stands here, as a short page for people and as JSON for machines.
+//! `GET /`: what stands here, whether its owner has set it up, and how to connect; as a page for people and as JSON for
+//! machines. Nothing secret and nothing about what is stored.
 
-use http::header::{CONTENT_SECURITY_POLICY, VARY};
+use std::fmt::Write as _;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{CONTENT_SECURITY_POLICY, VARY, X_FRAME_OPTIONS};
 use http::{HeaderMap, HeaderValue, Response};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
-use crate::mcp::result::About;
+use crate::auth::Authorization;
+use crate::mcp::Server;
 use crate::mcp::version::{MODERN, Version};
+use crate::settings::Problem;
 use crate::tools::TOOLS;
-use crate::transport::Body;
-use crate::transport::http::accepts;
+use crate::transport::headers::Surroundings;
+use crate::transport::http::{Site, accepts};
 use crate::transport::status::{full, json_response};
+use crate::transport::{Body, health};
 
-pub(super) fn page(headers: &HeaderMap, about: &About) -> Response<Body> {
+const PAGE: &str = include_str!("root.html");
+const STYLE: &str = include_str!("root.css");
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
+pub(super) fn page<S: Server, A: Authorization>(
+    headers: &HeaderMap,
+    site: &Site<S, A>,
+    surroundings: &Surroundings,
+) -> Response<Body> {
     let mut response = if accepts(headers, "text/html") {
-        html(about)
+        html(site, surroundings)
     } else {
-        description(about)
+        description(site, surroundings)
     };
-    response
-        .headers_mut()
-        .insert(VARY, HeaderValue::from_static("Accept"));
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
 
-fn description(about: &About) -> Response<Body> {
+fn description<S: Server, A: Authorization>(
+    site: &Site<S, A>,
+    surroundings: &Surroundings,
+) -> Response<Body> {
+    let about = site.server.about();
+    let origin = &surroundings.canonical;
     let tools: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
     let compat: Vec<_> = Version::assumed().served_beside().collect();
     json_response(
@@ -32,33 +53,130 @@ fn description(about: &About) -> Response<Body> {
             "name": about.name,
             "version": about.version,
             "description": about.description,
+            "repository": REPOSITORY,
             "tools": tools,
-            "endpoints": { "mcp": "/mcp", "mcpCompat": "/mcp-compat", "health": "/healthz" },
+            "endpoints": {
+                "mcp": format!("{origin}/mcp"),
+                "mcpCompat": format!("{origin}/mcp-compat"),
+                "health": format!("{origin}/healthz"),
+            },
             "protocolVersions": { "mcp": MODERN, "mcpCompat": compat },
+            "authentication": health::authentication(site),
+            "problems": health::problems(site),
         }),
     )
 }
 
-fn html(about: &About) -> Response<Body> {
-    let title = about.title.unwrap_or(about.name);
-    let description = about.description.unwrap_or_default();
-    let body = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-<title>{title}</title>\n<style>:root{{color-scheme:light dark}}body{{font:1rem/1.6 system-ui,sans-serif;max-width:38rem;margin:15vh auto;padding:0 1.25rem}}\
-h1{{font-size:1.5rem;letter-spacing:-.02em}}code{{font-size:.95em}}footer{{opacity:.65;font-size:.875rem}}</style>\n\
-<h1>{title}</h1>\n<p>{description}</p>\n\
-<p>This is a server of the Model Context Protocol. Add its address to your client:</p>\n\
-<ul><li><code>/mcp-compat</code> for today’s clients</li><li><code>/mcp</code> for clients that speak {modern}</li></ul>\n\
-<footer>Version {version} · <a href=\"/healthz\">health</a></footer>\n</html>\n",
-        modern = MODERN[0],
-        version = about.version,
+fn html<S: Server, A: Authorization>(
+    site: &Site<S, A>,
+    surroundings: &Surroundings,
+) -> Response<Body> {
+    let about = site.server.about();
+    let is_local = surroundings.canonical.is_loopback();
+    let sign_in = if site.authorization.is_open() {
+        "Clients that open a browser need none: leave the header out and sign in with GitHub."
+    } else {
+        "Claude and ChatGPT take no token; for them the owner sets up signing in with GitHub."
+    };
+    // The origin holds letters, digits, dots, colons and hyphens only, or no host would have been admitted.
+    let page = PAGE
+        .replace("[[style]]", STYLE)
+        .replace("[[state]]", &state(&health::problems(site), is_local))
+        .replace("[[sign-in]]", sign_in)
+        .replace("[[origin]]", &surroundings.canonical.to_string())
+        .replace("[[title]]", about.title.unwrap_or(about.name))
+        .replace("[[version]]", about.version)
+        .replace("[[modern]]", MODERN[0])
+        .replace("[[repository]]", REPOSITORY);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        STANDARD.encode(Sha256::digest(STYLE))
     );
-    let mut response = full(200, "text/html; charset=utf-8", body.into_bytes());
-    response.headers_mut().insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        ),
-    );
+    let mut response = full(200, "text/html; charset=utf-8", page.into_bytes());
+    let headers = response.headers_mut();
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
     response
+}
+
+/// Whether all is set, and what to do about each thing that is not.
+fn state(problems: &[Problem], is_local: bool) -> String {
+    if problems.is_empty() {
+        return "<p class=\"state\"><strong>Ready</strong>This server is set up. What it needs from you is your client.</p>"
+            .to_owned();
+    }
+    let mut text = "<div class=\"state warn\"><strong>Not set up yet</strong><ol>".to_owned();
+    for Problem { name, reason } in problems {
+        let _ = write!(text, "<li><code>{name}</code> {}.", escape(reason));
+        if let Some(value) = value_of(name) {
+            let _ = write!(text, " {value}");
+        }
+        text.push_str("</li>");
+    }
+    text.push_str("</ol><p>");
+    text.push_str(if is_local {
+        "Write each as <code>NAME=value</code> into <code>.dev.vars</code> and start the server again."
+    } else {
+        "In the Cloudflare dashboard: Workers &amp; Pages → this Worker → Settings → Variables and Secrets → Add, with the type Secret. \
+         Or in a clone of the source: <code>npx wrangler secret put NAME</code>. Then load this page again."
+    });
+    text.push_str("</p></div>");
+    text
+}
+
+/// What to put into a setting, where that is not plain from its name.
+fn value_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "MCP_API_TOKEN" | "MCP_API_TOKEN_PREVIOUS" => {
+            "Make one with <code>openssl rand -hex 32</code>."
+        }
+        "GITHUB_CLIENT_ID" | "GITHUB_CLIENT_SECRET" => {
+            "Both come from an OAuth App of yours (GitHub → Settings → Developer settings) whose callback is this server’s address with <code>/callback</code>."
+        }
+        "ALLOWED_GITHUB_LOGIN" => {
+            "Your GitHub login, or <code>id:</code> and your account’s number."
+        }
+        _ => return None,
+    })
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, STYLE, state};
+    use crate::settings::Problem;
+
+    #[test]
+    fn what_is_missing_is_named_with_the_way_to_set_it() {
+        let problems = [Problem {
+            name: "MCP_API_TOKEN",
+            reason: "is < 32 characters".to_owned(),
+        }];
+        let hosted = state(&problems, false);
+        for part in [
+            "MCP_API_TOKEN",
+            "is &lt; 32",
+            "openssl rand -hex 32",
+            "wrangler secret put",
+        ] {
+            assert!(hosted.contains(part), "{part}: {hosted}");
+        }
+        assert!(state(&problems, true).contains(".dev.vars"));
+        assert!(state(&[], false).contains("Ready"));
+    }
+
+    #[test]
+    fn the_page_runs_nothing_and_loads_nothing() {
+        for word in [
+            "<script", "<img", "<iframe", "<link", "src=", "style=", "onclick",
+        ] {
+            assert!(!PAGE.contains(word), "{word}");
+        }
+        assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    }
 }

@@ -232,20 +232,9 @@ fn the_strict_endpoint_serves_older_protocols_only_when_told_to() {
 }
 
 #[test]
-fn the_root_is_a_page_for_people_and_json_for_machines() {
+fn a_client_that_takes_the_origin_for_the_endpoint_is_not_shown_the_page() {
     let mut router = Router::new();
     let page = Request::new("GET", "/").header("Accept", "text/html,*/*;q=0.8");
-    let reply = router.send(&page);
-    assert_eq!(reply.status, 200);
-    assert!(
-        reply
-            .header("content-type")
-            .unwrap()
-            .starts_with("text/html")
-    );
-    assert!(reply.text().contains("/mcp-compat"));
-    let reply = router.send(&Request::new("GET", "/"));
-    assert_eq!(reply.json()["endpoints"]["mcp"], "/mcp");
     let stream = Request::new("GET", "/").header("Accept", "text/event-stream");
     assert_eq!(router.send(&stream).status, 401);
     let mut head = page;

@@ -18,6 +18,7 @@ mod graph;
 mod http;
 mod process;
 mod progress;
+mod root;
 mod schemas;
 mod support;
 mod tidy;
