@@ -2,6 +2,7 @@
 //!
 //! Decisions are left to the layers below; answering when Wasm traps is left to `entry.mjs`.
 
+mod alarm;
 mod host;
 mod log;
 mod message;

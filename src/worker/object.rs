@@ -2,18 +2,17 @@
 //!
 //! What a call does is left to `tools`; who may make one to the Worker, since nobody else reaches this object.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
-use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
-use worker::js_sys::{self, Uint8Array};
-use worker::{DurableObject, Env, Request, Response, Result, ScheduledTime, State, durable_object};
+use worker::js_sys::Uint8Array;
+use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
+use super::alarm::Alarm;
 use super::{host, log};
-use crate::clock::Timestamp;
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
-use crate::log::{Level, cost, database_fault, expired};
+use crate::log::{Level, cost, database_fault, expired, fault};
 use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::store::{self, Store};
@@ -28,10 +27,9 @@ pub(super) const REQUEST_ID: &str = "x-request-id";
 #[durable_object(alarm)]
 pub struct ThoughtStore {
     state: State,
+    alarm: Alarm,
     settings: Settings,
     store: OnceCell<Store<Durable>>,
-    /// When the alarm rings, as far as this instance knows.
-    alarm: Cell<Option<Timestamp>>,
 }
 
 impl DurableObject for ThoughtStore {
@@ -43,7 +41,7 @@ impl DurableObject for ThoughtStore {
             // The Worker reports what cannot be understood.
             settings: Settings::parse(lookup).0,
             store: OnceCell::new(),
-            alarm: Cell::new(None),
+            alarm: Alarm::default(),
         }
     }
 
@@ -56,21 +54,23 @@ impl DurableObject for ThoughtStore {
         } else {
             let body = JsFuture::from(request.inner().array_buffer()?).await?;
             let call: Call = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
-            let outcome = self.run(&call, &request_id)?;
-            // The first call of an instance as well: the setting may have changed.
-            if matches!(call, Call::Append(_)) || self.alarm.get().is_none() {
-                self.set_alarm(&request_id).await?;
+            let answer = self.run(&call, &request_id)?;
+            // Only a new sequence can bring the next expiry nearer; a changed setting is seen after a start.
+            let begins =
+                matches!(&answer, Ok(Outcome::Appended(appended)) if appended.ordinal == 1);
+            if begins || !self.alarm.is_known() {
+                self.keep_alarm(&request_id).await;
             }
-            outcome.map(Some)
+            answer.map(Some)
         };
         Response::from_bytes(serde_json::to_vec(&answer)?)
     }
 
-    /// Deletes what nobody can read any more.
+    /// Deletes what has expired, in portions, and says when to look again.
     async fn alarm(&self) -> Result<Response> {
-        self.alarm.set(None);
         let fresh = host::fresh()?;
         let request_id = fresh.request_id();
+        self.alarm.rang();
         let swept = self
             .store()
             .and_then(|store| store.sweep(&self.settings, fresh.now));
@@ -82,7 +82,7 @@ impl DurableObject for ThoughtStore {
                 return Err("the sweep failed".into());
             }
         }
-        self.set_alarm(&request_id).await?;
+        self.keep_alarm(&request_id).await;
         Response::empty()
     }
 }
@@ -100,24 +100,22 @@ impl ThoughtStore {
         Ok(self.store.get_or_init(|| store))
     }
 
-    /// Sets the alarm to the first expiry, if that has changed. Without retention this costs nothing.
-    async fn set_alarm(&self, request_id: &str) -> Result<()> {
-        let next = self
-            .store()
-            .and_then(|store| store.next_expiry(&self.settings));
-        match next {
-            Ok(Some(next)) if self.alarm.get() != Some(next) => {
-                // Years fit exactly: `Timestamp` ends within what a double holds.
-                #[allow(clippy::cast_precision_loss)]
-                let date = js_sys::Date::new(&JsValue::from_f64(next.milliseconds() as f64));
+    /// A call that was stored stays stored whatever becomes of the alarm, so a failure is only logged.
+    async fn keep_alarm(&self, request_id: &str) {
+        let (wanted, now) = match (self.store(), host::fresh()) {
+            (Ok(store), Ok(fresh)) => (store.next_expiry(&self.settings), fresh.now),
+            _ => return,
+        };
+        let kept = match wanted {
+            Ok(wanted) => {
                 let storage = self.state.storage();
-                storage.set_alarm(ScheduledTime::new(date)).await?;
-                self.alarm.set(Some(next));
+                self.alarm.keep(&storage, wanted, now).await
             }
-            Ok(_) => {}
-            Err(fault) => log::print(&database_fault(request_id, &fault)),
+            Err(database) => return drop(told(request_id, &database)),
+        };
+        if kept.is_err() {
+            log::print(&fault(request_id, "alarm", "failed"));
         }
-        Ok(())
     }
 
     /// Nothing is awaited in here, so no other call comes between.
