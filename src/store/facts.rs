@@ -43,6 +43,9 @@ impl<D: Database> Sequence<'_, D> {
 
     /// The newest thought of a branch, with the branch's state.
     pub(crate) fn head_step(&self, branch: u32) -> Result<Option<Step>, DatabaseError> {
+        if self.newest.branch == branch {
+            return Ok(Some(self.newest.clone()));
+        }
         let sql = format!(
             "select {STEP_COLUMNS} from thought where sequence = ? and branch = ? order by place desc limit 1"
         );
