@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::{Value as SqliteValue, ValueRef};
-use rusqlite::{Connection, TransactionBehavior, params_from_iter};
+use rusqlite::{Connection, Statement, StatementStatus, TransactionBehavior, params_from_iter};
 
 use crate::database::{Cost, Database, DatabaseError, Row, Value};
 
@@ -18,6 +18,18 @@ const STATEMENTS_CACHED: usize = 64;
 pub struct Sqlite {
     connection: Connection,
     rows_read: Cell<u64>,
+    effort: Cell<Effort>,
+}
+
+/// What statements took since the connection was opened. Unlike rows returned, it grows with every row passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    pub statements: u64,
+    /// Instructions of SQLite's virtual machine.
+    pub steps: u64,
+    /// Rows met while scanning a table or an index from one end, rather than by a search for them.
+    pub scanned: u64,
+    pub sorts: u64,
 }
 
 impl Sqlite {
@@ -40,11 +52,29 @@ impl Sqlite {
         Ok(Self {
             connection,
             rows_read: Cell::new(0),
+            effort: Cell::default(),
         })
     }
 }
 
 impl Sqlite {
+    pub fn effort(&self) -> Effort {
+        self.effort.get()
+    }
+
+    fn count(&self, statement: &Statement<'_>) {
+        let status = |of| u64::try_from(statement.reset_status(of)).unwrap_or_default();
+        let effort = self.effort.get();
+        self.effort.set(Effort {
+            statements: effort.statements.saturating_add(1),
+            steps: effort.steps.saturating_add(status(StatementStatus::VmStep)),
+            scanned: effort
+                .scanned
+                .saturating_add(status(StatementStatus::FullscanStep)),
+            sorts: effort.sorts.saturating_add(status(StatementStatus::Sort)),
+        });
+    }
+
     fn within<T, E: From<DatabaseError>>(
         &self,
         behavior: TransactionBehavior,
@@ -79,6 +109,8 @@ impl Database for Sqlite {
                 .collect::<Result<Vec<_>, _>>()?;
             rows.push(Row::new(values));
         }
+        drop(found);
+        self.count(&prepared);
         self.rows_read.set(
             self.rows_read
                 .get()

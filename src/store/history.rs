@@ -79,6 +79,8 @@ impl<D: Database> Reader<'_, D> {
             .map(|text| Cursor::parse(text, self.keys, self.query))
             .transpose()
             .map_err(|bad| Refusal::new(Code::CursorInvalid, bad.to_string()))?;
+        // First, since the list of branches opens the names that the thoughts then need.
+        let summary = self.summary(cursor.is_none())?;
         let mut walk = Walk::open(self, cursor)?;
         let mut budget = Budget::new(self.query);
         let (rows, last) = match self.query.view {
@@ -100,7 +102,7 @@ impl<D: Database> Reader<'_, D> {
             _ => None,
         };
         Ok(Page {
-            sequence: self.summary(cursor.is_none())?,
+            sequence: summary,
             thoughts,
             next_cursor,
             brief: None,

@@ -14,6 +14,7 @@
 )]
 
 mod brief;
+mod budget;
 mod graph;
 mod http;
 mod process;
@@ -23,6 +24,8 @@ mod schemas;
 mod support;
 mod tidy;
 mod transcripts;
+
+use graph::bench;
 
 // Shared with the tests against workerd.
 #[path = "../transcripts/lines.rs"]

@@ -16,6 +16,8 @@ pub(super) struct Names<'a, D> {
     sequence: &'a Sequence<'a, D>,
     keys: &'a Keys,
     opened: RefCell<HashMap<u32, (BranchName, BranchRow)>>,
+    /// Whether a thought is active, for those asked about: many branches begin at few thoughts.
+    active: RefCell<HashMap<u32, bool>>,
 }
 
 impl<'a, D: Database> Names<'a, D> {
@@ -24,6 +26,7 @@ impl<'a, D: Database> Names<'a, D> {
             sequence,
             keys,
             opened: RefCell::default(),
+            active: RefCell::default(),
         }
     }
 
@@ -101,9 +104,14 @@ impl<'a, D: Database> Names<'a, D> {
         if self.sequence.newest.rewinds == 0 {
             return Ok(true);
         }
-        match self.sequence.node(ordinal)? {
-            Some(node) => graph::is_active(self.sequence, node),
-            None => Ok(false),
+        if let Some(known) = self.active.borrow().get(&ordinal) {
+            return Ok(*known);
         }
+        let is_active = match self.sequence.node(ordinal)? {
+            Some(node) => graph::is_active(self.sequence, node)?,
+            None => false,
+        };
+        self.active.borrow_mut().insert(ordinal, is_active);
+        Ok(is_active)
     }
 }
