@@ -3,7 +3,10 @@
 //! A value that cannot be understood is a [`Problem`] that `/healthz` reports, never a guess. Where the values come from
 //! is left to the hosts.
 
+use std::rc::Rc;
+
 use crate::auth::{self, StaticTokens};
+use crate::oauth::settings::Settings as SignInSettings;
 use crate::settings::{Problem, Settings};
 
 /// The hosted clients that run in a browser at these origins.
@@ -24,6 +27,7 @@ pub struct Config {
     pub tokens: StaticTokens,
     pub hosts: Hosts,
     pub origins: Origins,
+    pub sign_in: Rc<SignInSettings>,
     /// Whether `/mcp` serves the older protocols too, for clients that know no other path.
     pub legacy_on_strict: bool,
     pub problems: Vec<Problem>,
@@ -38,6 +42,8 @@ impl Config {
                 .filter(|text| !text.is_empty())
         };
         let (settings, mut problems) = Settings::parse(given);
+        let (sign_in, more) = SignInSettings::parse(given);
+        problems.extend(more);
         let mut token = |name: &'static str| {
             let token = given(name)?;
             match auth::check_token(&token) {
@@ -91,6 +97,7 @@ impl Config {
             tokens,
             hosts,
             origins,
+            sign_in: Rc::new(sign_in),
             legacy_on_strict,
             problems,
         }

@@ -50,7 +50,11 @@ pub(super) async fn report<S: Server, A: Authorization>(
 
 /// Which ways in are open.
 pub(super) fn authentication<S, A: Authorization>(site: &Site<S, A>) -> Value {
-    json!({ "token": site.config.tokens.is_set(), "signIn": site.authorization.is_open() })
+    json!({
+        "token": site.config.tokens.is_set(),
+        "signIn": site.authorization.is_open(),
+        "signInMissing": site.config.sign_in.missing,
+    })
 }
 
 /// What is set wrongly, and what is missing so that nobody could come in.
