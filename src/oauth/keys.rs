@@ -87,18 +87,22 @@ impl KeyId {
 #[derive(Clone)]
 pub struct RootKey {
     pub id: KeyId,
-    bytes: [u8; 32],
+    /// The extracted key, from which each purpose expands its own.
+    root: Hkdf<Sha256>,
 }
 
 impl RootKey {
     pub fn new(id: KeyId, bytes: [u8; 32]) -> Self {
-        Self { id, bytes }
+        Self {
+            id,
+            root: Hkdf::new(Some(SALT), &bytes),
+        }
     }
 
     pub fn derive(&self, purpose: Purpose) -> [u8; 32] {
         let mut out = [0; 32];
         // 32 bytes are far below what HKDF-SHA256 can give, so this cannot fail.
-        let _ = Hkdf::<Sha256>::new(Some(SALT), &self.bytes).expand(purpose.label(), &mut out);
+        let _ = self.root.expand(purpose.label(), &mut out);
         out
     }
 

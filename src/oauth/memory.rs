@@ -39,6 +39,15 @@ struct Remembered {
     body: Option<String>,
 }
 
+/// Why something sealed could be neither opened nor refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsure {
+    /// There is no key, because the vault could not be asked.
+    NoKeys,
+    /// It names a key that is not there, and the vault was asked a moment ago.
+    AskedLately,
+}
+
 impl Memory {
     /// The root keys: remembered, or asked for.
     pub async fn ring<P: Ports>(&self, ports: &P, fresh: &Fresh) -> Result<Rc<Keyring>, Trouble> {
@@ -58,8 +67,8 @@ impl Memory {
         ports: &P,
         fresh: &Fresh,
         open: impl Fn(&Keyring) -> Result<T, Refusal>,
-    ) -> Result<Result<T, Refusal>, Trouble> {
-        let ring = self.ring(ports, fresh).await?;
+    ) -> Result<Result<T, Refusal>, Unsure> {
+        let ring = self.ring(ports, fresh).await.map_err(|_| Unsure::NoKeys)?;
         let first = open(&ring);
         if !matches!(first, Err(Refusal::Key(Missing::Newer))) {
             return Ok(first);
@@ -67,9 +76,12 @@ impl Memory {
         let now = fresh.now.seconds();
         let asked = self.ring.borrow().as_ref().map_or(0, |(_, at)| *at);
         if now.saturating_sub(asked) < RING_AGAIN_SECONDS {
-            return Err(Trouble);
+            return Err(Unsure::AskedLately);
         }
-        let ring = self.ask_ring(ports, now).await?;
+        let ring = self
+            .ask_ring(ports, now)
+            .await
+            .map_err(|_| Unsure::NoKeys)?;
         Ok(open(&ring))
     }
 

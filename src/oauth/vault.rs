@@ -121,7 +121,7 @@ impl<D: Database> Vault<D> {
     }
 }
 
-/// One statement at a time: the seam takes no scripts. Comments hold no semicolon.
+/// One statement at a time: the seam takes no scripts. Comments of the schema hold no semicolon.
 fn statements(script: &'static str) -> impl Iterator<Item = &'static str> {
     script
         .split_inclusive(';')

@@ -9,6 +9,7 @@ use http::Request;
 use crate::auth::{Credential, Denial, Endpoint, Kind as PrincipalKind, Principal};
 use crate::oauth::audience::Resource;
 use crate::oauth::keys::{Missing, Refusal};
+use crate::oauth::memory::Unsure;
 use crate::oauth::port::{Event, Limit, Ports, Task, ask_twice};
 use crate::oauth::settings::Settings;
 use crate::oauth::sign_in::Turn;
@@ -71,7 +72,9 @@ async fn find<P: Ports>(turn: &Turn<'_, P>, token: &str) -> Result<Record, Denia
             return Err(denied(turn, "forged", UNKNOWN)); // 1
         }
         // Without a key the seal cannot be judged, yet the cache can still know the token: its hash needs no key.
-        Ok(Ok(())) | Err(_) => {}
+        Ok(Ok(())) | Err(Unsure::NoKeys) => {}
+        // A number that anybody can make up must not reach the cache.
+        Err(Unsure::AskedLately) => return Err(Denial::Unavailable),
     }
     let hash = Bytes(spelling::hash(token));
     let now = turn.now();

@@ -1,5 +1,5 @@
 -- The vault: root keys, grants and what hangs on them. Run at every open. Times are seconds since the epoch.
--- No token, code or secret of a client stands here, only SHA-256 of them; the root keys alone are secret.
+-- No token, code or secret of a client stands here, only SHA-256 of them. The root keys alone are secret.
 CREATE TABLE IF NOT EXISTS vault_meta (
   name  TEXT PRIMARY KEY,
   value INTEGER NOT NULL

@@ -1,0 +1,159 @@
+//! What the owner can see and end.
+
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, CLAUDE, Client, Tokens};
+use crate::world::{Isolate, OWNER, Reply, STATIC, World};
+
+fn ask(isolate: &Isolate, method: &str, path: &str, body: &Value) -> Reply {
+    let request = isolate
+        .request(method, &format!("/admin/oauth/{path}"))
+        .header("authorization", format!("Bearer {STATIC}"));
+    let body = if body.is_null() {
+        Vec::new()
+    } else {
+        body.to_string().into_bytes()
+    };
+    isolate.send(request.body(body).unwrap())
+}
+
+fn setup() -> (Isolate, Client, Tokens) {
+    let isolate = World::new().isolate(1);
+    let client = Client::register(&isolate, CLAUDE);
+    let tokens = client.connect(&isolate);
+    (isolate, client, tokens)
+}
+
+#[test]
+fn grants_are_listed_without_anything_that_lets_somebody_in() {
+    let (isolate, client, tokens) = setup();
+    let local = Client::register(&isolate, "http://127.0.0.1:5000/cb");
+    isolate.world.pass(7200);
+    local.connect(&isolate);
+    // A code that nobody redeemed is no access yet.
+    Browser::default().sign_in_as(&isolate, &client, OWNER);
+    let listed = ask(&isolate, "GET", "grants", &Value::Null);
+    let grants = listed.json()["grants"].as_array().unwrap().clone();
+    assert_eq!(grants.len(), 2);
+    assert_eq!(
+        grants[1],
+        json!({
+            "grant": 1, "clientName": "Claude", "clientHost": null, "redirectOrigin": "https://claude.ai",
+            "login": "octocat", "githubId": 583_231, "audience": ["mcp-compat"],
+            "created": 1_796_046_300, "lastUsed": 1_796_046_300, "expires": 1_796_046_300 + 90 * 86_400,
+        })
+    );
+    assert_eq!(grants[0]["redirectOrigin"], "http://127.0.0.1");
+    assert_eq!(isolate.call("/mcp-compat", &tokens.access).status, 200);
+    for hidden in ["mcpat_", "mcprt_", "mc1_"] {
+        assert!(!listed.body.contains(hidden));
+    }
+}
+
+#[test]
+fn one_grant_or_all_are_ended() {
+    let (isolate, client, first) = setup();
+    let second = client.connect(&isolate);
+    assert_eq!(
+        ask(&isolate, "DELETE", "grants/1", &Value::Null).status,
+        200
+    );
+    assert_eq!(isolate.call("/mcp-compat", &first.access).status, 401);
+    client
+        .refresh(&isolate, &first.refresh)
+        .is(400, "invalid_grant");
+    assert_eq!(isolate.call("/mcp-compat", &second.access).status, 200);
+    assert_eq!(
+        ask(&isolate, "DELETE", "grants/1", &Value::Null).status,
+        404
+    );
+    assert_eq!(
+        ask(&isolate, "DELETE", "grants/x", &Value::Null).status,
+        404
+    );
+    assert_eq!(
+        ask(&isolate, "POST", "revoke-all", &Value::Null).status,
+        200
+    );
+    assert_eq!(isolate.call("/mcp-compat", &second.access).status, 401);
+    assert_eq!(isolate.world.kv.len(), 0);
+    client.connect(&isolate);
+}
+
+#[test]
+fn b23_a_rotation_of_the_root_key_ends_nothing_and_a_forgetting_one_everything() {
+    let (isolate, client, tokens) = setup();
+    let elsewhere = isolate.world.isolate(2);
+    assert_eq!(elsewhere.call("/mcp-compat", &tokens.access).status, 200);
+    let link = Browser::default();
+    let flow = link.approve(&elsewhere, &client);
+    isolate.world.pass(10);
+    let rotated = ask(&isolate, "POST", "rotate-key", &Value::Null);
+    assert_eq!(rotated.json(), json!({"currentKey": 2, "keysKept": 2}));
+    // What was sealed before is good everywhere; what is sealed now is good where the new key was never seen.
+    let next = Tokens::of(&client.refresh(&isolate, &tokens.refresh));
+    assert!(next.access.starts_with("mcpat2_") && next.refresh.starts_with("mcprt2_"));
+    assert_eq!(elsewhere.call("/mcp-compat", &next.access).status, 200);
+    assert_eq!(elsewhere.call("/mcp-compat", &tokens.access).status, 200);
+    let new = Client::register(&isolate, CLAUDE);
+    isolate.world.pass(10);
+    assert_eq!(isolate.world.isolate(3).get(&new.link()).status, 200);
+    let callback = isolate.world.github.approve(&flow, OWNER.0, OWNER.1);
+    client.code(&link.get(&isolate, &callback));
+    // A chain that crosses the rotation is still walked.
+    let walked = Tokens::of(&client.refresh(&elsewhere, &tokens.refresh));
+    assert_eq!(
+        (walked.refresh, walked.access),
+        (next.refresh.clone(), next.access.clone())
+    );
+    let forgot = ask(&isolate, "POST", "rotate-key", &json!({"forget": true}));
+    assert_eq!(forgot.json(), json!({"currentKey": 3, "keysKept": 1}));
+    assert_eq!(isolate.call("/mcp-compat", &next.access).status, 401);
+    client
+        .refresh(&isolate, &next.refresh)
+        .is(401, "invalid_client");
+    let again = Client::register(&isolate, CLAUDE).connect(&isolate);
+    assert_eq!(isolate.call("/mcp-compat", &again.access).status, 200);
+}
+
+#[test]
+fn a_pin_is_cleared_by_the_owner_or_by_a_number() {
+    let (isolate, client, _) = setup();
+    let moved = ("octocat", 999);
+    assert_eq!(
+        Browser::default()
+            .sign_in_as(&isolate, &client, moved)
+            .status,
+        403
+    );
+    let cleared = ask(&isolate, "POST", "clear-pin", &json!({"login": "OctoCat"}));
+    assert_eq!(cleared.json(), json!({"changed": true}));
+    client.connect_as(&isolate, moved);
+    let mut by_number = crate::world::environment();
+    by_number.retain(|(name, _)| *name != "ALLOWED_GITHUB_LOGIN");
+    by_number.push(("ALLOWED_GITHUB_LOGIN", "id:1234"));
+    let after = isolate.world.deploy(1, &by_number);
+    client.connect_as(&after, ("octocat", 1234));
+}
+
+#[test]
+fn a_client_can_be_kept_out() {
+    let (isolate, client, tokens) = setup();
+    let denied = json!({"clientId": client.id, "denied": true});
+    assert_eq!(ask(&isolate, "POST", "clients", &denied).status, 200);
+    assert_eq!(isolate.call("/mcp-compat", &tokens.access).status, 401);
+    assert_eq!(
+        Browser::default()
+            .sign_in_as(&isolate, &client, OWNER)
+            .status,
+        403
+    );
+    let allowed = json!({"clientId": client.id, "denied": false});
+    assert_eq!(
+        ask(&isolate, "POST", "clients", &allowed).json(),
+        json!({"changed": true})
+    );
+    client.connect(&isolate);
+    assert_eq!(ask(&isolate, "POST", "nonsense", &Value::Null).status, 404);
+    assert_eq!(ask(&isolate, "GET", "", &Value::Null).status, 404);
+}
