@@ -38,6 +38,8 @@ pub mod transport;
 pub mod log;
 
 #[cfg(not(target_family = "wasm"))]
+pub mod command;
+#[cfg(not(target_family = "wasm"))]
 pub mod local;
 #[cfg(target_family = "wasm")]
 pub mod worker;

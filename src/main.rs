@@ -8,6 +8,9 @@ use std::process::ExitCode;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Parser, Subcommand};
+use durable_thinking::command::doctor;
+use durable_thinking::command::https::Network;
+use durable_thinking::config::Origin;
 use durable_thinking::database::sqlite::Sqlite;
 use durable_thinking::local::{self, Local};
 use durable_thinking::mcp::thinking::Thinking;
@@ -30,6 +33,15 @@ enum Command {
     Stdio,
     /// Prints a fresh secret, fit for `MCP_API_TOKEN`
     Token,
+    /// Examines a deployment and says how to put right what is wrong; the exit code is 1 if anything is
+    ///
+    /// The token is taken from `MCP_API_TOKEN` in the environment, or from standard input. Without it, what only the
+    /// owner may do is left out.
+    Doctor {
+        /// The address, such as `https://durable-thinking.example.workers.dev`
+        #[arg(value_parser = doctor::parse_address)]
+        url: Origin,
+    },
 }
 
 /// Where thoughts are stored.
@@ -48,6 +60,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         None | Some(Command::Stdio) => stdio(&arguments.place),
         Some(Command::Token) => token(),
+        Some(Command::Doctor { url }) => return examine(url),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -84,6 +97,32 @@ fn token() -> Result<(), Box<dyn Error>> {
     getrandom::fill(&mut secret)?;
     println!("{}", URL_SAFE_NO_PAD.encode(secret));
     Ok(())
+}
+
+#[allow(clippy::print_stdout)] // the report is what this command is asked for
+fn examine(url: Origin) -> ExitCode {
+    let token = read_token();
+    let report = doctor::examine(url, token.as_deref(), &Network::default());
+    println!("{report}");
+    if report.is_well() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// The token from the environment, from a prompt or from a pipe. Never from an argument, which others could read.
+fn read_token() -> Option<String> {
+    let given = std::env::var("MCP_API_TOKEN").ok().or_else(|| {
+        if io::stdin().is_terminal() {
+            eprint!("MCP_API_TOKEN (empty leaves out what needs it): ");
+        }
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).ok()?;
+        Some(line)
+    })?;
+    let token = given.trim();
+    (!token.is_empty()).then(|| token.to_owned())
 }
 
 impl Place {

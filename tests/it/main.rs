@@ -15,6 +15,7 @@
 
 mod brief;
 mod budget;
+mod doctor;
 mod graph;
 mod http;
 mod process;

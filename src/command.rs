@@ -1,0 +1,4 @@
+//! What the native program does beside serving.
+
+pub mod doctor;
+pub mod https;
