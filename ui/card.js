@@ -40,28 +40,17 @@ function currentStep() {
   const step = merge(input, result);
   const onMain = !step.branch || step.branch === MAIN;
   const index = onMain ? 0 : result.branchIndex;
-  const fork = result.fork?.number ?? input.forkNumber;
   return {
     ...step,
     sequenceId: undefined,
-    text: input.text || (!result.failed && textOfResult(result.text)) || known.partial,
+    text: input.text || (!result.failed && result.text) || known.partial,
     ordinal: result.ordinal ?? result.length,
     colour: laneColour(index),
     parentColour: laneColour(result.fork?.branch === MAIN ? 0 : undefined),
     named: !onMain,
-    from: fork && ` · from ${fork}`,
-    // A later step of a branch may name the fork again.
-    opens: fork && step.number <= fork + 1,
+    from: step.opens && ` · from ${result.fork.number}`,
     begins: onMain && step.number === 1,
   };
-}
-
-// A card that was mounted again may get the result alone. Its text repeats the thought between a first line with the
-// position and a last line with the sequence's id, which is a key and is not shown.
-function textOfResult(text = "") {
-  const lines = text.split("\n");
-  const last = lines.findLastIndex((line) => line.startsWith("Sequence: "));
-  return lines.slice(1, last < 0 ? undefined : last).join("\n").trim();
 }
 
 function processGraph() {
@@ -151,7 +140,8 @@ function download(text) {
 }
 
 function takeInput(params) {
-  known.input = readInput(params?.arguments);
+  const input = readInput(params?.arguments);
+  known.input = input.text ? input : known.input ?? input;
   draw();
 }
 

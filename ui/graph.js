@@ -14,7 +14,7 @@ export function buildGraph(allSteps, branchList, end, length) {
   const grown = allSteps.some((step) => step.ordinal > length);
   steps.forEach((step, index) => Object.assign(step, { index, arcs: [], forks: [] }));
   const byOrdinal = new Map(steps.map((step) => [step.ordinal, step]));
-  const branches = collectBranches(steps, branchList, byOrdinal, grown);
+  const branches = collectBranches(steps, branchList, byOrdinal);
   linkRevisions(steps, byOrdinal, branches, grown);
   const conclusion = byOrdinal.get(end) ?? steps.at(-1);
   markPath(conclusion, branches);
@@ -22,7 +22,7 @@ export function buildGraph(allSteps, branchList, end, length) {
   for (const step of steps) {
     const branch = branches.get(step.branch);
     Object.assign(step, { lane: branch.lane, colour: branch.colour, opens: branch.first === step && step.branch !== MAIN });
-    step.hangs = branch.hanging && branch.last === step && step !== conclusion;
+    step.hangs = branch.first === step && hangs(branch, branches);
     step.concludes = step === conclusion;
   }
   return { steps, conclusion, branches: [...branches.values()], lanes, edges: drawEdges(steps, branches) };
@@ -32,7 +32,7 @@ export function laneColour(index) {
   return index === undefined ? "c9" : index === 0 ? "c0" : `c${1 + ((index - 1) % 7)}`;
 }
 
-function collectBranches(steps, list, byOrdinal, grown) {
+function collectBranches(steps, list, byOrdinal) {
   const known = new Map(list.map((branch) => [branch.id, branch]));
   // The server's order gives the colours, so that step cards and final card agree.
   const names = [MAIN, ...known.keys(), ...steps.map((step) => step.branch)];
@@ -44,15 +44,19 @@ function collectBranches(steps, list, byOrdinal, grown) {
     branches.set(id, { id, colour, own, first: own[0], last: own.at(-1), fact, on: false, until: -1 });
   }
   for (const branch of branches.values()) {
-    const { fact, first, own, id } = branch;
+    const { fact, first, id } = branch;
     branch.fork = id === MAIN || !first ? undefined
       : byOrdinal.get(fact.forkOrdinal) ?? resolveFork(steps, first, fact.forkNumber ?? first.forkNumber, fact.parent);
     if (branch.fork && branch.fork.index >= first.index) {
       branch.fork = undefined;
     }
-    branch.hanging = id !== MAIN && (grown ? !own.some((step) => step.more === false) : fact.hanging === true);
   }
   return branches;
+}
+
+// A branch whose beginning was set aside hangs in the air, and so do the branches that leave it.
+function hangs({ fork }, branches) {
+  return Boolean(fork && (fork.superseded || hangs(branches.get(fork.branch), branches)));
 }
 
 // The newest step of that number which stood before the branch began, in the parent if it is known.

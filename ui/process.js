@@ -157,7 +157,7 @@ export function createProcess(page) {
       entry.element.dataset.ordinal = step.ordinal;
       rows.set(step.ordinal, entry);
     }
-    if (entry.open !== open || entry.query !== state.query) {
+    if (entry.open !== open || (!open && entry.query !== state.query)) {
       entry.open = open;
       entry.query = state.query;
       fillRow(entry);
@@ -203,14 +203,14 @@ export function createProcess(page) {
   function chipsOf(step) {
     return [
       markChips(step, "to "),
-      step.revisionOf && jumpTo(step.revisionOf, "revises", ".amber", icon("revise"), String(step.revisionOf.number)),
-      step.revisedBy && jumpTo(step.revisedBy, "revised in", ".bare", `revised in ${step.revisedBy.number}`),
+      step.revisionOf && jumpTo(step.revisionOf, ".amber", icon("revise"), el("span.vh", {}, "revises "), `${step.revisionOf.number}`),
+      step.revisedBy && jumpTo(step.revisedBy, ".bare", `revised in ${step.revisedBy.number}`),
       step.superseded && !step.revisedBy && el("span.note", {}, "set aside"),
-      step.hangs && el("span.note", {}, "left open"),
+      step.hangs && el("span.note", {}, "hanging"),
     ];
   }
 
-  function jumpTo(target, verb, kind, ...content) {
+  function jumpTo(target, kind, ...content) {
     const go = () => {
       state.shown.add(target.ordinal);
       if (state.query || state.branch) {
@@ -225,8 +225,7 @@ export function createProcess(page) {
       void item.offsetWidth;
       item.classList.add("flash");
     };
-    const words = `${verb} step ${target.number}: go there`;
-    return el("button.jump", { "aria-label": words, click: go }, chip(kind, ...content));
+    return el("button.jump", { click: go }, chip(kind, ...content));
   }
 
   function toggle(step) {

@@ -65,9 +65,6 @@ export function drawRow(step, top, bottom, lanes, height) {
       parts.push(arcPart(key, line(x - ARC, height, "100%", "arc")));
     }
   }
-  if (step.hangs) {
-    parts.push(line(x, middle, height, `${step.colour}.loose`));
-  }
   // Strong lines lie over faint ones, the node over all.
   parts.sort((a, b) => a.classList.contains("strong") - b.classList.contains("strong"));
   return svg("svg.rail", { "aria-hidden": "true" }, parts, !isGap && drawNode(step, x, middle));

@@ -93,10 +93,12 @@ export function readResult(result) {
   const meta = readObject(readObject(object._meta)[META]);
   const branch = readObject(meta.branch);
   const fork = readObject(branch.fork);
-  const revised = readObject(meta.revises);
+  // The text is the position, notes if there are any, the thought, and a last line with the id, which is never shown.
+  const blocks = text.split("\n\n");
+  const known = blocks.at(-1).startsWith("Sequence: ");
   return {
     failed: false,
-    text,
+    text: known ? blocks.slice(blocks[1].startsWith("Note: ") && structured.warnings ? 2 : 1, -1).join("\n\n") : "",
     sequenceId: readId(structured.sequenceId),
     number: readCount(structured.thoughtNumber),
     total: readCount(structured.totalThoughts),
@@ -106,8 +108,10 @@ export function readResult(result) {
     branchIndex: branch.index === 0 ? 0 : readCount(branch.index),
     fork: { number: readCount(fork.thoughtNumber), branch: readName(fork.branchId) },
     isRevision: readFlag(meta.isRevision),
-    revises: readCount(revised.thoughtNumber),
+    revises: readCount(readObject(meta.revises).thoughtNumber),
     superseded: readCount(structured.superseded),
+    summarizes: readCount(meta.summarizesThrough),
+    opens: readFlag(meta.forks),
     // The loop guard may end a chain that its model would have gone on with.
     more: readFlag(structured.nextThoughtNeeded) ?? readFlag(meta.nextThoughtNeeded)
       ?? (structured.completed === true ? false : undefined),
@@ -133,7 +137,6 @@ function readBranch(row) {
     parent: readName(object.parentBranchId),
     forkOrdinal: readCount(object.forkOrdinal),
     forkNumber: readCount(object.branchFromThought),
-    hanging: object.hanging === true,
   };
 }
 

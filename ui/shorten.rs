@@ -133,7 +133,8 @@ fn join_declarations<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
 /// A shorter word of the same meaning.
 fn terse<'a>(tokens: &[Token<'a>], index: usize) -> &'a str {
     let text = tokens[index].text;
-    let is_word = tokens[index].kind == Kind::Word;
+    let is_key = tokens[index].in_object && text_at(tokens, Some(index + 1)) == ":";
+    let is_word = tokens[index].kind == Kind::Word && !is_key;
     match text {
         "const" if is_word => "let",
         "true" if is_word => "!0",

@@ -15,7 +15,7 @@ export function describeStep(step) {
     step.revisedBy && `revised in ${step.revisedBy.number}`,
     step.summarizes && `sums up to ${step.summarizes}`,
     step.superseded && "set aside",
-    step.hangs && "left open",
+    step.hangs && "hanging",
   ].filter(Boolean).join(", ");
 }
 

@@ -1,5 +1,6 @@
 // A host for cards in a real browser: two loopback origins, a double iframe, the SDK's AppBridge. Scenes use `openHost`.
 
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -50,6 +51,8 @@ export async function serveHost(upstream) {
       await forward(request, response, upstream);
     } else if (pathname === "/host.js") {
       response.writeHead(200, { "content-type": "text/javascript" }).end(program);
+    } else if (pathname === "/favicon.ico") {
+      response.writeHead(204).end();
     } else if (pathname === "/") {
       response.writeHead(200, { "content-type": "text/html" }).end(
         "<!doctype html><meta charset=utf-8><title>Host</title><body style='margin:16px'><script type=module src=/host.js></script>");
@@ -105,7 +108,7 @@ export async function openHost(browser, served, { scheme = "light", width = 1280
   const trouble = { errors: [], requests: [] };
   page.on("pageerror", (error) => trouble.errors.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error" && !/405|favicon/.test(message.text())) trouble.errors.push(message.text());
+    if (message.type() === "error" && !/405|Clipboard API has been blocked/.test(message.text())) trouble.errors.push(message.text());
   });
   page.on("request", (request) => {
     if (!served.origins.some((origin) => request.url().startsWith(origin))) trouble.requests.push(request.url());
@@ -119,12 +122,18 @@ export async function openHost(browser, served, { scheme = "light", width = 1280
   async function mount(options = {}) {
     const { history, ...rest } = options;
     if (history) {
-      servers[await page.evaluate(() => document.querySelectorAll("iframe").length)] = history;
+      servers[await call("count")] = history;
       await page.evaluate(() => { window.answerTool ??= (index, params) => window.answerFrom(index, params); });
     }
     const before = new Set(page.frames());
-    const index = await call("mount", rest);
+    const late = new Promise((_, reject) => {
+      setTimeout(() => reject(new Error(`a card did not start within 20 s: ${trouble.errors.join("; ")}`)), 20000).unref();
+    });
+    const index = await Promise.race([call("mount", rest), late]);
     const inner = () => page.frames().find((frame) => !before.has(frame) && frame.parentFrame() && frame.parentFrame() !== page.mainFrame());
+    while (!inner()) {
+      await page.waitForEvent("frameattached");
+    }
     const frame = inner();
     const sandbox = frame.parentFrame();
     return {
@@ -159,4 +168,21 @@ export async function openHost(browser, served, { scheme = "light", width = 1280
     };
   }
   return { page, context, trouble, mount, call, close: () => context.close() };
+}
+
+// Makes `scene(name, options, body)`: a test on a host, after which nothing may have failed or loaded. Scenes without
+// options share one page, for starting one is what takes longest.
+export function createScenes(test, open) {
+  let shared;
+  return (name, options, body) => test(name, { timeout: 120000 }, async () => {
+    const own = Object.keys(options).length > 0;
+    const host = own ? await open(options) : (shared ??= await open(options));
+    try {
+      await body(host);
+      assert.deepEqual(host.trouble, { errors: [], requests: [] });
+    } finally {
+      host.trouble.errors.length = host.trouble.requests.length = 0;
+      await (own ? host.close() : host.call("clear"));
+    }
+  });
 }

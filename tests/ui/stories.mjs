@@ -69,7 +69,7 @@ export function serve(story, { sequenceId = "seq_0123456789abcdefghjkmnpqrs", pa
     }
     thoughts.push(thought);
     return {
-      content: [{ type: "text", text: `Thought ${call.thoughtNumber}/${call.totalThoughts}\n${call.thought}\nSequence: ${sequenceId} · ${at + 1} thoughts stored` }],
+      content: [{ type: "text", text: `Thought ${call.thoughtNumber}/${call.totalThoughts}\n\n${call.thought}\n\nSequence: ${sequenceId} · ${at + 1} thoughts stored` }],
       structuredContent: {
         sequenceId, thoughtNumber: call.thoughtNumber, totalThoughts: call.totalThoughts, thoughtHistoryLength: at + 1,
         ...(branchId === "main" ? {} : { branchId }),
@@ -80,6 +80,9 @@ export function serve(story, { sequenceId = "seq_0123456789abcdefghjkmnpqrs", pa
           ordinal: at + 1,
           branch,
           ...(target ? { isRevision: true, revises: { branchId: target.branchId ?? "main", ordinal: target.ordinal, thoughtNumber: target.thoughtNumber } } : {}),
+          ...(call.rewind ? { rewind: true } : {}),
+          ...(thought.branchFromThought ? { forks: true } : {}),
+          ...(call.summarizesThrough ? { summarizesThrough: call.summarizesThrough } : {}),
           branches: branches.length,
           nextThoughtNeeded: call.nextThoughtNeeded,
         },
@@ -91,7 +94,7 @@ export function serve(story, { sequenceId = "seq_0123456789abcdefghjkmnpqrs", pa
     const completed = own.some((t) => t.nextThoughtNeeded === false);
     return {
       branchId: branch.id, parentBranchId: branch.parent, branchFromThought: branch.fork.thoughtNumber,
-      forkOrdinal: branch.fork.ordinal, thoughts: own.length, ...(completed ? { completed: true } : { hanging: true }),
+      forkOrdinal: branch.fork.ordinal, thoughts: own.length, ...(completed ? { completed: true } : {}),
     };
   });
   function history({ limit = 50, cursor }) {
