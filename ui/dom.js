@@ -31,7 +31,7 @@ function fill(element, classes, attributes, children) {
 }
 
 const ICONS = {
-  branch: "M4 2v5a4 4 0 0 0 4 4h2M4 2v12",
+  branch: "M4 14V2M4 10c0-4 8 0 8-6",
   revise: "M3 8a5 5 0 1 0 2-4M5 1v3h3",
   summary: "M3 4h10M3 8h10M3 12h6",
   search: "M7 3a4 4 0 1 0 0 8a4 4 0 0 0 0-8M10 10l4 4",

@@ -188,7 +188,7 @@ export function createProcess(page) {
       return proseOfRevision(step.revisionOf.text, step.text);
     }
     const block = prose(step.text);
-    if (step.text.length < 600) {
+    if (step.text.length < (step.concludes ? 150 : 600)) {
       return block;
     }
     const clamp = clampProse(block, step.text, page.changed);
