@@ -15,7 +15,9 @@
 
 mod brief;
 mod budget;
+mod calls;
 mod doctor;
+mod fuzz;
 mod graph;
 mod http;
 mod process;

@@ -51,6 +51,12 @@ impl Router {
         }
     }
 
+    /// The store alone, for a transport of another kind.
+    pub fn into_host(self) -> Local<Sqlite> {
+        let site = Rc::try_unwrap(self.site).unwrap_or_else(|_| panic!("the site is shared"));
+        site.server.host
+    }
+
     /// A seed and a moment of its own for each request, the same in every run.
     pub fn fresh(&mut self) -> Fresh {
         self.requests += 1;
