@@ -104,12 +104,17 @@ pub fn parse_member(member: &RawValue) -> Result<Message, Response> {
 }
 
 fn unreadable(error: &serde_json::Error) -> Response {
+    // The parser's own words may repeat what came, so only this much is taken from them.
+    let hint = match error.to_string().contains("hex escape") {
+        true => ": a \\u escape is cut short, or half of a pair stands alone (a lone surrogate)",
+        false => "",
+    };
     Response::error(
         None,
         ErrorObject::new(
             Code::Parse,
             format!(
-                "Parse error: the message is not valid JSON (line {}, column {})",
+                "Parse error: the message is not valid JSON (line {}, column {}){hint}",
                 error.line(),
                 error.column()
             ),
