@@ -1,13 +1,17 @@
 //! The store as the contract sees it, from arguments to answers.
 
+mod acceptance;
 pub mod bench;
 mod cases;
 mod check;
 mod depth;
+mod dump;
 mod model;
 mod program;
 mod refusals;
 mod run;
+mod schema;
+mod text;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

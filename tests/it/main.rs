@@ -20,6 +20,7 @@ mod doctor;
 mod fuzz;
 mod graph;
 mod http;
+mod isolation;
 mod process;
 mod progress;
 mod root;
