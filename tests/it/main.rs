@@ -13,6 +13,7 @@
     reason = "a test may fail loudly, and it is its own host"
 )]
 
+mod absent;
 mod brief;
 mod budget;
 mod calls;
