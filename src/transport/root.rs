@@ -73,16 +73,12 @@ fn html<S: Server, A: Authorization>(
 ) -> Response<Body> {
     let about = site.server.about();
     let is_local = surroundings.canonical.is_loopback();
-    let sign_in = if site.authorization.is_open() {
-        "Clients that open a browser need none: leave the header out and sign in with GitHub."
-    } else {
-        "Claude and ChatGPT take no token; for them the owner sets up signing in with GitHub."
-    };
+    let sign_in = sign_in(site.authorization.is_open(), &site.config.sign_in.missing);
     // The origin holds letters, digits, dots, colons and hyphens only, or no host would have been admitted.
     let page = PAGE
         .replace("[[style]]", STYLE)
         .replace("[[state]]", &state(&health::problems(site), is_local))
-        .replace("[[sign-in]]", sign_in)
+        .replace("[[sign-in]]", &sign_in)
         .replace("[[origin]]", &surroundings.canonical.to_string())
         .replace("[[title]]", about.title.unwrap_or(about.name))
         .replace("[[version]]", about.version)
@@ -99,6 +95,17 @@ fn html<S: Server, A: Authorization>(
         headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
     response
+}
+
+/// Which clients need no token, or what their owner must set first.
+fn sign_in(is_open: bool, missing: &[&str]) -> String {
+    if is_open {
+        return "Clients that open a browser need none: leave the header out and sign in with GitHub.".to_owned();
+    }
+    format!(
+        "Claude and ChatGPT take no token: they sign in, and for that the owner still sets <code>{}</code>, as the <a href=\"{REPOSITORY}#sign-in\">README</a> says.",
+        missing.join("</code>, <code>")
+    )
 }
 
 /// Whether all is set, and what to do about each thing that is not.
@@ -148,7 +155,7 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, STYLE, state};
+    use super::{PAGE, STYLE, sign_in, state};
     use crate::settings::Problem;
 
     #[test]
@@ -168,6 +175,11 @@ mod tests {
         }
         assert!(state(&problems, true).contains(".dev.vars"));
         assert!(state(&[], false).contains("Ready"));
+        let closed = sign_in(false, &["GITHUB_CLIENT_ID", "ALLOWED_GITHUB_LOGIN"]);
+        assert!(
+            closed.contains("<code>GITHUB_CLIENT_ID</code>, <code>ALLOWED_GITHUB_LOGIN</code>")
+        );
+        assert!(sign_in(true, &[]).contains("sign in with GitHub"));
     }
 
     #[test]
