@@ -18,11 +18,12 @@ pub struct Identity {
     pub version: String,
 }
 
-/// How an address stands in a text: in links, in links inside links, in the MCP Registry's name.
-const FORMS: [(&str, &str); 3] = [
+/// How an address stands in a text: in links, in links inside links, in the MCP Registry's name, in commands.
+const FORMS: [(&str, &str); 4] = [
     ("github.com/", "/"),
     ("github.com%2F", "%2F"),
     ("io.github.", "/"),
+    ("--repo ", "/"),
 ];
 
 impl Identity {
