@@ -7,6 +7,7 @@ mod append;
 mod delete;
 mod facts;
 mod history;
+pub mod import;
 pub mod retention;
 mod row;
 #[cfg(test)]
@@ -113,7 +114,8 @@ impl<D: Database> Store<D> {
         let newest = self
             .newest(row.sequence)?
             .ok_or(DatabaseError::Corrupt("a sequence has no thought"))?;
-        if is_expired(newest.created_at, settings, now) {
+        // An imported thought may be older than the import.
+        if is_expired(newest.created_at.max(row.written_at), settings, now) {
             return Ok(None);
         }
         Ok(Some(Sequence {

@@ -17,6 +17,7 @@ use crate::page::{Page, Query};
 use crate::refusal::{Code, Refusal};
 use crate::sequence_id::SequenceId;
 use crate::settings::Settings;
+use crate::store::import::{Import, Imported};
 use crate::store::{self, Store};
 use crate::thought::{Appended, Draft};
 
@@ -55,6 +56,8 @@ pub enum Call {
     Append(Box<Draft>),
     History(Box<Query>),
     Delete(Delete),
+    /// No tool: a document that becomes a new sequence.
+    Import(Box<Import>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +73,7 @@ pub enum Outcome {
     Appended(Box<Appended>),
     History(Box<Page>),
     Deleted(Deleted),
+    Imported(Imported),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +133,7 @@ pub fn run<D: Database>(
         Call::Delete(delete) => Outcome::Deleted(Deleted {
             thoughts: store.delete(&delete.sequence_id, settings, fresh.now)?,
         }),
+        Call::Import(import) => Outcome::Imported(store.import(import, settings, fresh)?),
     })
 }
 

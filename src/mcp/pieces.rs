@@ -80,7 +80,7 @@ pub(super) async fn read<T: ToolHost>(
 async fn ask<T: ToolHost>(host: &T, query: Query, fresh: &Fresh) -> Result<Page, Refusal> {
     match host.call(&Call::History(Box::new(query)), fresh).await? {
         Outcome::History(page) => Ok(*page),
-        Outcome::Appended(_) | Outcome::Deleted(_) => Err(Refusal::new(
+        _ => Err(Refusal::new(
             Code::Unavailable,
             "the store answered another question than the one asked. Repeat the call in a moment",
         )),

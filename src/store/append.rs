@@ -1,6 +1,7 @@
 //! Appending a thought: find what it refers to, decide what it does to its branch and sequence, write it. One transaction.
 
 mod refuse;
+pub(in crate::store) mod replay;
 mod step;
 mod target;
 mod warning;
@@ -65,15 +66,20 @@ struct Append<'a> {
 impl Append<'_> {
     fn first<D: Database>(&self, store: &Store<D>) -> Result<Appended, Error> {
         refuse::references_without_sequence(self.draft)?;
-        let sequence = self.create_sequence(&store.database)?;
-        let step = step::next(self, &Before::default(), MAIN, &Target::default());
-        self.insert(&store.database, sequence, &step)?;
+        let step = self.begin(store)?;
         let sequence = store
             .find(self.keys, self.settings, self.fresh.now)?
             .ok_or(DatabaseError::Corrupt(
                 "a sequence is gone that was just written",
             ))?;
         self.answer(&sequence, &step, false)
+    }
+
+    fn begin<D: Database>(&self, store: &Store<D>) -> Result<Step, Error> {
+        let sequence = self.create_sequence(&store.database)?;
+        let step = step::next(self, &Before::default(), MAIN, &Target::default());
+        self.insert(&store.database, sequence, &step)?;
+        Ok(step)
     }
 
     fn to<D: Database>(&self, sequence: &Sequence<'_, D>) -> Result<Appended, Error> {

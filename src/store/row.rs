@@ -186,9 +186,11 @@ pub(crate) struct SequenceRow {
     pub title: Vec<u8>,
     pub origin: Option<Vec<u8>>,
     pub created_at: Timestamp,
+    /// Older than the truth, if the sequence went on; never younger.
+    pub written_at: Timestamp,
 }
 
-pub(crate) const SEQUENCE_COLUMNS: &str = "sequence, title, origin, created_at";
+pub(crate) const SEQUENCE_COLUMNS: &str = "sequence, title, origin, created_at, written_at";
 
 impl SequenceRow {
     pub(crate) fn read(row: &mut Row) -> Result<Self, DatabaseError> {
@@ -198,6 +200,10 @@ impl SequenceRow {
             origin: row.optional_blob(Column("sequence", "origin"))?,
             created_at: Timestamp::from_milliseconds(
                 row.integer(Column("sequence", "created_at"))?
+                    .unsigned_abs(),
+            ),
+            written_at: Timestamp::from_milliseconds(
+                row.integer(Column("sequence", "written_at"))?
                     .unsigned_abs(),
             ),
         })

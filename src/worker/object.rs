@@ -148,6 +148,7 @@ fn name(call: &Call) -> &'static str {
         Call::Append(_) => "append",
         Call::History(_) => "history",
         Call::Delete(_) => "delete",
+        Call::Import(_) => "import",
     }
 }
 

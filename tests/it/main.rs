@@ -18,6 +18,7 @@ mod brief;
 mod budget;
 mod calls;
 mod doctor;
+mod export;
 mod fuzz;
 mod graph;
 mod http;

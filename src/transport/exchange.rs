@@ -1,0 +1,213 @@
+//! `POST /export` and `POST /import`: a whole process out as a document, and in again as a new sequence.
+//!
+//! The router has checked who asks, the method, the type and the size. An export is streamed: one bounded call to the store
+//! for each page, and one page in memory. What the documents look like is left to `view`.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use http::header::CONTENT_DISPOSITION;
+use http::{HeaderValue, Request, Response};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::fresh::Fresh;
+use crate::mcp::Server;
+use crate::page::Page;
+use crate::refusal::{Class, Code, Refusal};
+use crate::sequence_id::SequenceId;
+use crate::store;
+use crate::store::import::{Import, Imported};
+use crate::tools::{Call, Outcome};
+use crate::transport::http::Site;
+use crate::transport::status::{full, json_response};
+use crate::transport::{Access, Body, Chunks, Stream};
+use crate::view::document::read::read;
+use crate::view::export::{Export, Format};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Asked {
+    sequence_id: String,
+    format: Format,
+}
+
+/// Answers with the first page at once, so that a refusal still has a status; the others follow while they are read.
+pub(super) async fn export<S, A>(
+    request: &Request<Vec<u8>>,
+    site: &Rc<Site<S, A>>,
+    fresh: Fresh,
+    access: &mut Access,
+) -> Response<Body>
+where
+    S: Server + 'static,
+    A: 'static,
+{
+    match begin(request, site, fresh).await {
+        Ok(response) => {
+            access.outcome = Some("ok");
+            response
+        }
+        Err(refusal) => refused(&refusal, access),
+    }
+}
+
+async fn begin<S, A>(
+    request: &Request<Vec<u8>>,
+    site: &Rc<Site<S, A>>,
+    fresh: Fresh,
+) -> Result<Response<Body>, Refusal>
+where
+    S: Server + 'static,
+    A: 'static,
+{
+    let asked: Asked = serde_json::from_slice(request.body()).map_err(|error| {
+        Refusal::invalid(format!(
+            "the body must be {{\"sequenceId\": \"seq_…\", \"format\": \"markdown\" | \"mermaid\" | \"json\"}}: {error}"
+        ))
+    })?;
+    let id = SequenceId::parse(&asked.sequence_id)
+        .map_err(|damaged| Refusal::invalid(format!("sequenceId: {damaged}")))?;
+    let mut pages = Pages {
+        site: Rc::clone(site),
+        export: Export::new(id, asked.format),
+        fresh,
+        format: asked.format,
+    };
+    let first = pages.read().await?;
+    let mut response = full(200, asked.format.media_type(), first.clone());
+    if pages.export.next().is_some() {
+        *response.body_mut() = Body::Stream(Stream::new(Rest {
+            first: Some(first),
+            pages,
+        }));
+    }
+    let disposition = format!("attachment; filename=\"{}\"", asked.format.file_name());
+    if let Ok(value) = HeaderValue::from_str(&disposition) {
+        response.headers_mut().insert(CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+struct Pages<S, A> {
+    site: Rc<Site<S, A>>,
+    export: Export,
+    fresh: Fresh,
+    format: Format,
+}
+
+impl<S: Server, A> Pages<S, A> {
+    /// Reads one page; what it makes of it may be nothing.
+    async fn read(&mut self) -> Result<Vec<u8>, Refusal> {
+        let Some(query) = self.export.next().cloned() else {
+            return Ok(Vec::new());
+        };
+        let call = Call::History(Box::new(query));
+        let page: Box<Page> = match self.site.server.run(&call, &self.fresh).await? {
+            Outcome::History(page) => page,
+            _ => return Err(another_question()),
+        };
+        Ok(self.export.take(&page).into_bytes())
+    }
+}
+
+struct Rest<S, A> {
+    first: Option<Vec<u8>>,
+    pages: Pages<S, A>,
+}
+
+impl<S: Server, A> Rest<S, A> {
+    async fn chunk(&mut self) -> Option<Vec<u8>> {
+        let mut chunk = self.first.take().unwrap_or_default();
+        while chunk.is_empty() && self.pages.export.next().is_some() {
+            match self.pages.read().await {
+                Ok(text) => chunk = text,
+                // The status is long sent. JSON without its end is no document; the others say it.
+                Err(_) => {
+                    self.pages.export.stop();
+                    if self.pages.format != Format::Json {
+                        return Some(b"\n\n%% The export ended early: the store could not be read. Export again.\n".to_vec());
+                    }
+                }
+            }
+        }
+        (!chunk.is_empty()).then_some(chunk)
+    }
+}
+
+impl<S: Server, A> Chunks for Rest<S, A> {
+    fn next(&mut self) -> Pin<Box<dyn Future<Output = Option<Vec<u8>>> + '_>> {
+        Box::pin(self.chunk())
+    }
+}
+
+/// Makes a new sequence of a document, and answers with its id.
+pub(super) async fn import<S, A>(
+    request: &Request<Vec<u8>>,
+    site: &Rc<Site<S, A>>,
+    fresh: &Fresh,
+    access: &mut Access,
+) -> Response<Body>
+where
+    S: Server,
+{
+    match take(request.body(), &site.server, fresh).await {
+        Ok(imported) => {
+            access.outcome = Some("ok");
+            json_response(
+                201,
+                &json!({
+                    "sequenceId": imported.sequence_id,
+                    "thoughts": imported.thoughts,
+                    "branches": imported.branches,
+                }),
+            )
+        }
+        Err(refusal) => refused(&refusal, access),
+    }
+}
+
+async fn take<S: Server>(body: &[u8], server: &S, fresh: &Fresh) -> Result<Imported, Refusal> {
+    let mut entries = Vec::new();
+    let origin = read(body, &mut entries, fresh.now).map_err(|error| match error {
+        store::Error::Refused(refusal) => refusal,
+        store::Error::Fault(_) => Refusal::unavailable(&fresh.request_id()),
+    })?;
+    let call = Call::Import(Box::new(Import {
+        sequence_id: SequenceId::new(fresh.draw()),
+        origin,
+        entries,
+    }));
+    match server.run(&call, fresh).await? {
+        Outcome::Imported(imported) => Ok(imported),
+        _ => Err(another_question()),
+    }
+}
+
+fn another_question() -> Refusal {
+    Refusal::new(
+        Code::Unavailable,
+        "the store answered another question than the one asked. Repeat the call in a moment",
+    )
+}
+
+fn refused(refusal: &Refusal, access: &mut Access) -> Response<Body> {
+    access.outcome = Some(refusal.code.name());
+    let status = match refusal.code.class() {
+        Class::Input => 400,
+        Class::NotFound => 404,
+        Class::Conflict => 409,
+        Class::Limit => 507,
+        Class::Unavailable => 503,
+    };
+    json_response(
+        status,
+        &json!({
+            "error": refusal.code.name(),
+            "class": refusal.code.class().to_string(),
+            "retry": refusal.code.retry().to_string(),
+            "message": refusal.message,
+        }),
+    )
+}
