@@ -51,7 +51,7 @@ pub static TOOLS: [Tool; 3] = [
 
 /// A call with valid arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "call", rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 pub enum Call {
     Append(Box<Draft>),
     History(Box<Query>),
@@ -68,7 +68,7 @@ pub struct Delete {
 
 /// What a call came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 pub enum Outcome {
     Appended(Box<Appended>),
     History(Box<Page>),

@@ -39,7 +39,7 @@ impl<'de, const N: usize> Deserialize<'de> for Bytes<N> {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Ask {
     /// The root keys; the first one is minted when there is none.
     Keys,

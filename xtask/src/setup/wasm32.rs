@@ -49,16 +49,34 @@ pub fn set_up(root: &Path) -> Result<Compiler> {
 impl Compiler {
     /// `cargo` that builds for Wasm with this compiler.
     pub fn cargo(&self) -> Result<Command> {
-        match self {
-            Self::AtHand => Ok(Command::new(cargo())),
+        let mut flags = vec![remap()];
+        let mut command = match self {
+            Self::AtHand => Command::new(cargo()),
             Self::Debian { sysroot } => {
-                let mut command = debian_cargo();
-                let flags = format!("--sysroot={} -Clinker={}", sysroot.display(), linker()?);
-                command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
-                Ok(command)
+                flags.push(format!("--sysroot={}", sysroot.display()));
+                flags.push(format!("-Clinker={}", linker()?));
+                debian_cargo()
             }
-        }
+        };
+        command.env(
+            "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS",
+            flags.join(" "),
+        );
+        Ok(command)
     }
+}
+
+/// Takes this machine's folders out of the paths that panic messages carry, so that the Worker tells nobody of them
+/// and is the same wherever it was built.
+fn remap() -> String {
+    let home = env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".cargo")))
+        .unwrap_or_default();
+    format!(
+        "--remap-path-prefix={}=crates",
+        home.join("registry/src").display()
+    )
 }
 
 /// The `cargo` that started this program.
