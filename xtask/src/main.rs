@@ -4,13 +4,14 @@
 #![allow(clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
 use xtask::check::check;
 use xtask::dev;
 use xtask::identity;
+use xtask::program;
 use xtask::release::release;
 use xtask::setup::npm::{self, Npm};
 use xtask::setup::wasm32::{self, Compiler};
@@ -25,6 +26,8 @@ cargo xtask COMMAND
   test [PART…]       run every test, or the parts named
   build [FOLDER]     build the Worker into build/, or into another folder
   check [PART…]      format, types, docs, registry; by name also app, contract
+  bench [ADDRESS]    measure the Worker, and another server of the same tools beside it
+                     (environment for the other: BENCH_TOKEN, BENCH_PID)
   setup              bring what is missing on this machine, as all the others do by themselves
   secrets            print a fresh MCP_API_TOKEN
   rehome OWNER/REPO  move every link and name of the project to your fork
@@ -69,6 +72,15 @@ fn run(arguments: &[String]) -> Result<()> {
         ("build", []) => build(&root).map(drop),
         ("build", [folder]) => {
             wasm::build(&root, &wasm32::set_up(&root)?, &root.join(folder)).map(drop)
+        }
+        ("bench", arguments) => {
+            build(&root)?;
+            program::run_loud(
+                Command::new(wasm32::cargo())
+                    .current_dir(&root)
+                    .args(["run", "--quiet", "--package", "e2e", "--bin", "bench", "--"])
+                    .args(arguments),
+            )
         }
         ("check", names) => check(&root, &wasm32::set_up(&root)?, names),
         ("secrets", []) => dev::print_secret(),

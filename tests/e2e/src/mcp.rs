@@ -1,5 +1,7 @@
 //! Tool calls over `/mcp-compat`, as a client with the static token makes them.
 
+use std::net::SocketAddr;
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, Reply};
@@ -14,8 +16,13 @@ pub struct Tools {
 
 impl Tools {
     pub fn new(worker: &Worker) -> Self {
+        Self::at(([127, 0, 0, 1], worker.port()).into())
+    }
+
+    /// A client of a server of these tools on this machine.
+    pub fn at(address: SocketAddr) -> Self {
         Self {
-            client: worker.client(),
+            client: Client::new(address),
             token: TOKEN.to_owned(),
             next_id: 1,
         }

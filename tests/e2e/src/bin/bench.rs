@@ -1,0 +1,283 @@
+//! `cargo xtask bench`: what each kind of call costs on bare workerd, beside the least that the platform allows.
+//!
+//! Every row is measured for each server in turn, so that what else the machine does disturbs all of them alike.
+//! The CPU of a call is that of the server's process; it is the figure that survives a busy machine.
+
+// A measurement that cannot be made ends the program, and its clock is the machine's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods
+)]
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use e2e::client::Client;
+use e2e::mcp::Tools;
+use e2e::{TOKEN, Worker};
+use serde_json::{Value, json};
+
+const SAMPLES: usize = 200;
+const LANES: u64 = 8;
+const LOAD: Duration = Duration::from_secs(3);
+const LENGTHS: [u64; 3] = [10, 1_000, 10_000];
+/// Sequences that share the appends to short ones.
+const SHORT_ONES: usize = 40;
+const NUMBERS_OF_A_CLIENT: u64 = 50_000;
+const THOUGHTS_TOTAL: u64 = 1_000_000;
+const THOUGHT: &str = "The rounding happens twice: once in each line and once in the total. Round only at the end and compare.";
+/// Linux counts a process's time in hundredths of a second.
+const TICK_MICROSECONDS: f64 = 10_000.0;
+
+/// A server of the same tools.
+struct Target {
+    name: String,
+    address: SocketAddr,
+    token: String,
+    process: Option<u32>,
+}
+
+impl Target {
+    fn tools(&self) -> Tools {
+        Tools::at(self.address).with_token(&self.token)
+    }
+
+    /// Time of the server's process so far, if it is known and the system tells.
+    fn cpu_microseconds(&self) -> Option<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process?)).ok()?;
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+        let user: f64 = fields.next()?.parse().ok()?;
+        let system: f64 = fields.next()?.parse().ok()?;
+        Some((user + system) * TICK_MICROSECONDS)
+    }
+}
+
+/// One kind of call, ready to be made again and again by one client.
+type Call = Box<dyn FnMut()>;
+type Prepare<'a> = Box<dyn Fn(&Target) -> Call + Sync + 'a>;
+
+fn main() {
+    let worker = Worker::start_with(&[("LOG_LEVEL", "off")]);
+    let mut bare = Worker::prepare(&[]);
+    bare.set_module("src/entry.mjs", "bare.mjs");
+    bare.restart();
+    let own = Target {
+        name: "this Worker".to_owned(),
+        address: ([127, 0, 0, 1], worker.port()).into(),
+        token: TOKEN.to_owned(),
+        process: Some(worker.id()),
+    };
+    let floor = Target {
+        name: "bare insert".to_owned(),
+        address: ([127, 0, 0, 1], bare.port()).into(),
+        token: String::new(),
+        process: Some(bare.id()),
+    };
+    let mut targets = vec![own];
+    targets.extend(other());
+
+    println!(
+        "{:<22} {:<14} {:>8} {:>8} {:>8} {:>8} {:>9}",
+        "call", "server", "p50 ms", "p95 ms", "p99 ms", "req/s", "CPU ms"
+    );
+    row("one row", &floor, &(Box::new(bare_insert) as Prepare<'_>));
+    row("health", &floor, &(Box::new(health) as Prepare<'_>));
+    let cases: [(&str, Prepare<'_>); 3] = [
+        ("health", Box::new(health)),
+        ("tools/list", Box::new(list)),
+        ("first thought", Box::new(first)),
+    ];
+    for (name, prepare) in &cases {
+        for target in &targets {
+            row(name, target, prepare);
+        }
+    }
+    for length in LENGTHS {
+        for target in &targets {
+            // Several short ones, so that none of them is long before the measurement ends.
+            let count = if length < 100 { SHORT_ONES } else { 1 };
+            let sequences: Vec<_> = (0..count).map(|_| grow(target, length)).collect();
+            let lanes = AtomicU64::new(0);
+            let append: Prepare<'_> = Box::new(|target| append(target, &sequences, length, &lanes));
+            let sequence = &sequences[0];
+            row(&format!("append at {length}"), target, &append);
+            for (view, arguments) in [
+                ("first page", json!({ "sequenceId": sequence })),
+                (
+                    "last page",
+                    json!({ "sequenceId": sequence, "order": "desc" }),
+                ),
+                ("brief", json!({ "sequenceId": sequence, "view": "brief" })),
+            ] {
+                let read: Prepare<'_> = Box::new(move |target| read(target, arguments.clone()));
+                row(&format!("{view} at {length}"), target, &read);
+            }
+        }
+    }
+    rows_of_an_append();
+}
+
+/// `cargo xtask bench 127.0.0.1:PORT` measures a second server with the token in `BENCH_TOKEN`, and with the CPU of the
+/// process in `BENCH_PID`.
+fn other() -> Option<Target> {
+    let address: SocketAddr = std::env::args()
+        .nth(1)?
+        .parse()
+        .expect("an address such as 127.0.0.1:8788");
+    assert!(
+        address.ip().is_loopback(),
+        "only servers on this machine are measured"
+    );
+    Some(Target {
+        name: address.to_string(),
+        address,
+        token: std::env::var("BENCH_TOKEN").expect("BENCH_TOKEN"),
+        process: std::env::var("BENCH_PID")
+            .ok()
+            .and_then(|id| id.parse().ok()),
+    })
+}
+
+fn row(name: &str, target: &Target, prepare: &Prepare<'_>) {
+    let mut call = prepare(target);
+    for _ in 0..SAMPLES / 10 {
+        call();
+    }
+    let cpu = target.cpu_microseconds();
+    let mut times: Vec<f64> = (0..SAMPLES)
+        .map(|_| {
+            let start = Instant::now();
+            call();
+            start.elapsed().as_secs_f64() * 1000.0
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
+    let count = AtomicU64::new(0);
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..LANES {
+            scope.spawn(|| {
+                let mut call = prepare(target);
+                while start.elapsed() < LOAD {
+                    call();
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let count = count.into_inner() as f64;
+    let cpu = target
+        .cpu_microseconds()
+        .zip(cpu)
+        .map_or("–".to_owned(), |(after, before)| {
+            format!(
+                "{:.2}",
+                (after - before) / 1000.0 / (count + SAMPLES as f64)
+            )
+        });
+    println!(
+        "{name:<22} {:<14} {:>8.2} {:>8.2} {:>8.2} {:>8.0} {cpu:>9}",
+        target.name,
+        at(0.5),
+        at(0.95),
+        at(0.99),
+        count / start.elapsed().as_secs_f64()
+    );
+}
+
+fn bare_insert(target: &Target) -> Call {
+    let mut client = Client::new(target.address);
+    Box::new(move || {
+        let reply = client.send("POST", "/", &[], THOUGHT.as_bytes());
+        assert_eq!(reply.status, 200);
+    })
+}
+
+fn health(target: &Target) -> Call {
+    let mut client = Client::new(target.address);
+    Box::new(move || assert_eq!(client.send("GET", "/healthz", &[], b"").status, 200))
+}
+
+fn list(target: &Target) -> Call {
+    let mut tools = target.tools();
+    Box::new(move || assert_eq!(tools.post("tools/list", &json!({}), &[]).status, 200))
+}
+
+fn first(target: &Target) -> Call {
+    let mut tools = target.tools();
+    Box::new(move || {
+        tools.think(None, 1, 5, THOUGHT);
+    })
+}
+
+/// Appends to the sequences in turn, each client with numbers of its own, so that no append is a repeat of another.
+fn append(target: &Target, sequences: &[String], length: u64, lanes: &AtomicU64) -> Call {
+    let mut tools = target.tools();
+    let sequences = sequences.to_vec();
+    let mut number = length + lanes.fetch_add(1, Ordering::Relaxed) * NUMBERS_OF_A_CLIENT;
+    Box::new(move || {
+        number += 1;
+        let sequence = &sequences[number as usize % sequences.len()];
+        tools.think(Some(sequence), number, THOUGHTS_TOTAL, THOUGHT);
+    })
+}
+
+fn read(target: &Target, arguments: Value) -> Call {
+    let mut tools = target.tools();
+    Box::new(move || {
+        tools.succeed("get_thought_history", &arguments);
+    })
+}
+
+fn grow(target: &Target, length: u64) -> String {
+    let mut tools = target.tools();
+    let sequence = tools.think(None, 1, length, THOUGHT)["sequenceId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for number in 2..=length {
+        tools.think(Some(&sequence), number, length + 1, THOUGHT);
+    }
+    sequence
+}
+
+/// What the platform bills for an append, as the object itself counts it.
+fn rows_of_an_append() {
+    let worker = Worker::start_with(&[("LOG_LEVEL", "debug")]);
+    let mut tools = Tools::new(&worker);
+    let texts: Vec<_> = (1..=12)
+        .map(|number| format!("{THOUGHT} {number}"))
+        .collect();
+    let sequence = tools.think_all(&texts);
+    tools.read_texts(&sequence, 50);
+    println!("\nrows of 12 appends and one page of history");
+    for line in worker.log() {
+        let Ok(line) = serde_json::from_str::<Value>(&line) else {
+            continue;
+        };
+        if line["kind"] == "cost" {
+            println!(
+                "{:<8} read {:>3}, written {:>3}",
+                line["call"].as_str().unwrap(),
+                line["rowsRead"],
+                line["rowsWritten"]
+            );
+        }
+    }
+}
