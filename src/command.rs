@@ -1,4 +1,7 @@
 //! What the native program does beside serving.
 
 pub mod doctor;
+pub mod export;
 pub mod https;
+pub mod import;
+pub mod private_file;

@@ -37,15 +37,16 @@ async function run(call) {
 }
 
 // A response that Wasm makes while it is sent. It is pulled from here, so that it ends when Wasm does, and so that a
-// client that has left stops the work. While a pull takes long, an empty comment keeps the connection from timing out.
+// client that has left stops the work. While a pull of events takes long, an empty comment keeps the connection open.
 const HEARTBEAT = new TextEncoder().encode(":\n\n");
 const HEARTBEAT_MILLISECONDS = 15_000;
 
 function stream(response) {
   const chunks = response.chunks;
+  const beats = response.headers.get("Content-Type")?.startsWith("text/event-stream");
   const body = new ReadableStream({
     async pull(controller) {
-      const beat = setInterval(() => controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
+      const beat = beats && setInterval(() => controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
       try {
         const chunk = await run(() => chunks.next());
         if (chunk === undefined) controller.close();

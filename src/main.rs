@@ -1,21 +1,25 @@
 //! The native program. It reads its arguments, supplies what a host supplies, and decides nothing else.
 
 use std::error::Error;
-use std::io::{self, IsTerminal};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Parser, Subcommand};
-use durable_thinking::command::doctor;
 use durable_thinking::command::https::Network;
+use durable_thinking::command::{doctor, export, import, private_file};
 use durable_thinking::config::Origin;
 use durable_thinking::database::sqlite::Sqlite;
 use durable_thinking::local::{self, Local};
 use durable_thinking::mcp::thinking::Thinking;
+use durable_thinking::sequence_id::SequenceId;
 use durable_thinking::settings::Settings;
 use durable_thinking::store::Store;
+use durable_thinking::store::import::Imported;
+use durable_thinking::view::export::Format;
 
 /// Sequential thinking for MCP clients that survives the process.
 #[derive(Debug, Parser)]
@@ -42,6 +46,31 @@ enum Command {
         #[arg(value_parser = doctor::parse_address)]
         url: Origin,
     },
+    /// Writes a whole process into one file that only you may read
+    ///
+    /// The sequence id is taken from standard input or a prompt.
+    Export {
+        #[arg(long, value_enum, default_value = "markdown")]
+        format: Format,
+        /// The file [default: thinking-process.md, .mmd or .json in this folder]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Makes a new sequence of an exported JSON document, or of a thought history, and prints its id
+    Import {
+        /// The document; `-` reads standard input
+        #[arg(
+            required_unless_present = "from_server",
+            conflicts_with = "from_server"
+        )]
+        file: Option<PathBuf>,
+        /// Reads the sequence from a running server of these tools instead
+        ///
+        /// The token is taken from `MCP_API_TOKEN` in the environment or from the first line of standard input, the
+        /// sequence id from the next line.
+        #[arg(long, value_name = "URL", value_parser = doctor::parse_address)]
+        from_server: Option<Origin>,
+    },
 }
 
 /// Where thoughts are stored.
@@ -61,6 +90,14 @@ fn main() -> ExitCode {
         None | Some(Command::Stdio) => stdio(&arguments.place),
         Some(Command::Token) => token(),
         Some(Command::Doctor { url }) => return examine(url),
+        Some(Command::Export { format, output }) => write_out(&arguments.place, format, output),
+        Some(Command::Import {
+            from_server: Some(server),
+            ..
+        }) => fetch(&arguments.place, &server),
+        Some(Command::Import { file, .. }) => {
+            take_in(&arguments.place, &file.unwrap_or_else(|| "-".into()))
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -123,6 +160,71 @@ fn read_token() -> Option<String> {
     })?;
     let token = given.trim();
     (!token.is_empty()).then(|| token.to_owned())
+}
+
+fn write_out(place: &Place, format: Format, output: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
+    let id = SequenceId::parse(&read_line("Sequence id: ")?)?;
+    let store = Store::open(place.open()?)?;
+    let path = output.unwrap_or_else(|| format.file_name().into());
+    let file = private_file::create(&path)?;
+    let (settings, _) = Settings::parse(|name| std::env::var(name).ok());
+    let mut out = BufWriter::new(file);
+    let written = export::export(&store, &settings, &local::fresh()?, id, format, &mut out);
+    if let Err(error) = written {
+        // Half a process is worse than none.
+        std::fs::remove_file(&path)?;
+        return Err(error.into());
+    }
+    eprintln!("written to {}", path.display());
+    Ok(())
+}
+
+fn take_in(place: &Place, file: &Path) -> Result<(), Box<dyn Error>> {
+    let store = Store::open(place.open()?)?;
+    let fresh = local::fresh()?;
+    let imported = if file == Path::new("-") {
+        import::import(&store, &fresh, io::stdin().lock())?
+    } else {
+        let input =
+            File::open(file).map_err(|error| format!("cannot open {}: {error}", file.display()))?;
+        import::import(&store, &fresh, BufReader::new(input))?
+    };
+    tell(&imported);
+    Ok(())
+}
+
+fn fetch(place: &Place, server: &Origin) -> Result<(), Box<dyn Error>> {
+    let token = read_token();
+    let id = read_line("Sequence id: ")?;
+    let store = Store::open(place.open()?)?;
+    let imported = import::import_from_server(
+        &store,
+        &local::fresh()?,
+        server,
+        token.as_deref(),
+        id.trim(),
+        &Network::default(),
+    )?;
+    tell(&imported);
+    Ok(())
+}
+
+#[allow(clippy::print_stdout)] // the id is what this command is asked for
+fn tell(imported: &Imported) {
+    println!("{}", imported.sequence_id);
+    eprintln!(
+        "imported {} thoughts and {} branches; the id above is the only key to them",
+        imported.thoughts, imported.branches
+    );
+}
+
+fn read_line(prompt: &str) -> io::Result<String> {
+    if io::stdin().is_terminal() {
+        eprint!("{prompt}");
+    }
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(line)
 }
 
 impl Place {

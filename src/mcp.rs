@@ -81,6 +81,13 @@ pub trait Server {
         context: &Context<'_>,
     ) -> impl Future<Output = Option<Result<Params, Error>>>;
 
+    /// Runs a call beside the protocol, for `/export` and `/import`.
+    fn run(
+        &self,
+        call: &tools::Call,
+        fresh: &Fresh,
+    ) -> impl Future<Output = Result<tools::Outcome, Refusal>>;
+
     /// Whether what stores the work answers.
     fn is_healthy(&self) -> impl Future<Output = bool>;
 }

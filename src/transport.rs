@@ -9,11 +9,12 @@
 //! 3. [`Body::Full`] it writes as it stands. [`Body::Stream`] it pulls, one [`Stream::next`] after another, and writes
 //!    each chunk at once; `None` ends the response. Between two pulls nothing runs: each pull makes at most a few
 //!    bounded calls to the object. When the client leaves, the host drops the stream, and that stops the work.
-//! 4. While a pull takes longer than [`HEARTBEAT_SECONDS`] the host writes [`HEARTBEAT`].
+//! 4. While a pull of an event stream takes longer than [`HEARTBEAT_SECONDS`] the host writes [`HEARTBEAT`].
 //!    In the Worker the JavaScript entry owns the stream: it pulls, writes heartbeats, and ends the response when Wasm traps.
 //! 5. What the router learned for the log stands in the response's extensions as [`Access`].
 
 pub mod compat;
+mod exchange;
 mod headers;
 mod health;
 pub mod http;

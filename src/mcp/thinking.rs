@@ -8,6 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::card;
+use crate::fresh::Fresh;
 use crate::jsonrpc::{Params, Request};
 use crate::mcp::error::{Error, echo};
 use crate::mcp::result::{About, Icon};
@@ -138,6 +139,10 @@ impl<T: ToolHost> Server for Thinking<T> {
 
     async fn other(&self, _: &Request, _: &Context<'_>) -> Option<Result<Params, Error>> {
         None
+    }
+
+    async fn run(&self, call: &Call, fresh: &Fresh) -> Result<Outcome, Refusal> {
+        self.host.call(call, fresh).await
     }
 
     async fn is_healthy(&self) -> bool {

@@ -9,7 +9,7 @@ create table if not exists sequence (
     title blob not null,           -- sealed
     origin blob,                   -- sealed note of an import
     created_at integer not null,   -- milliseconds since 1970
-    -- No later than the newest thought or the import, and refreshed only by the retention alarm: an append does not touch it.
+    -- No later than the newest thought's time, and refreshed only by the retention alarm: an append does not touch it.
     written_at integer not null
 ) strict;
 create index if not exists sequence_by_age on sequence (written_at);

@@ -26,6 +26,9 @@ use crate::transport::{Access, Body, Chunks, Stream};
 use crate::view::document::read::read;
 use crate::view::export::{Export, Format};
 
+const ENDED_EARLY: &str =
+    "\n\n%% The export ended early: the store could not be read. Export again.\n";
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Asked {
@@ -121,15 +124,14 @@ impl<S: Server, A> Rest<S, A> {
     async fn chunk(&mut self) -> Option<Vec<u8>> {
         let mut chunk = self.first.take().unwrap_or_default();
         while chunk.is_empty() && self.pages.export.next().is_some() {
-            match self.pages.read().await {
-                Ok(text) => chunk = text,
-                // The status is long sent. JSON without its end is no document; the others say it.
-                Err(_) => {
-                    self.pages.export.stop();
-                    if self.pages.format != Format::Json {
-                        return Some(b"\n\n%% The export ended early: the store could not be read. Export again.\n".to_vec());
-                    }
-                }
+            if let Ok(text) = self.pages.read().await {
+                chunk = text;
+                continue;
+            }
+            // The status is long sent. JSON without its end is no document; the others say it.
+            self.pages.export.stop();
+            if self.pages.format != Format::Json {
+                chunk = ENDED_EARLY.as_bytes().to_vec();
             }
         }
         (!chunk.is_empty()).then_some(chunk)

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 
-use crate::auth::{self, Authorization, Endpoint, Principal};
+use crate::auth::{self, Authorization, Endpoint, Kind, Principal};
 use crate::config::{Config, Origin};
 use crate::fresh::Fresh;
 use crate::mcp::Server;
 use crate::transport::headers::{self, Surroundings};
 use crate::transport::status::{Error, empty};
-use crate::transport::{Access, BODY_BYTES_MAX, Body, compat, health, root, streamable};
+use crate::transport::{Access, BODY_BYTES_MAX, Body, compat, exchange, health, root, streamable};
 
 /// One deployment: what it is told, what it offers and who may come in. A host makes one for each request.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ enum Route {
     Mcp(Endpoint),
     Root,
     Health,
+    Export,
+    Import,
     Other,
 }
 
@@ -49,6 +51,10 @@ impl Route {
             }
         } else if path == "/healthz" {
             Self::Health
+        } else if path == "/export" {
+            Self::Export
+        } else if path == "/import" {
+            Self::Import
         } else {
             Self::Other
         }
@@ -60,6 +66,8 @@ impl Route {
             Self::Mcp(_) => "/mcp-compat",
             Self::Root => "/",
             Self::Health => "/healthz",
+            Self::Export => "/export",
+            Self::Import => "/import",
             Self::Other => "other",
         }
     }
@@ -171,19 +179,7 @@ where
         Route::Root | Route::Health => Err(Error::Method("GET, HEAD, OPTIONS")),
         Route::Other => Err(Error::NotFound), // 5
         Route::Mcp(endpoint) => {
-            let principal = admit(&request, site, surroundings, endpoint, &fresh).await?; // 6
-            access.credential = Some(principal.kind.name());
-            if request.method() != Method::POST {
-                return Err(Error::Method("POST")); // 7
-            }
-            if !is_json(request.headers()) {
-                return Err(Error::MediaType); // 8
-            }
-            if request.body().len() > BODY_BYTES_MAX {
-                return Err(Error::TooLarge {
-                    bytes_max: BODY_BYTES_MAX,
-                }); // 9
-            }
+            let kind = check(&request, site, surroundings, endpoint, &fresh, access).await?;
             let is_strict = endpoint == Endpoint::Mcp
                 && !(site.config.legacy_on_strict && compat::is_legacy(&request));
             let mut response = if is_strict {
@@ -191,10 +187,44 @@ where
             } else {
                 compat::handle(request, site, fresh, access).await
             };
-            headers::deprecate(&mut response, principal.kind);
+            headers::deprecate(&mut response, kind);
+            Ok(response)
+        }
+        Route::Export | Route::Import => {
+            let kind = check(&request, site, surroundings, Endpoint::Any, &fresh, access).await?;
+            let mut response = match route {
+                Route::Export => exchange::export(&request, site, fresh, access).await,
+                _ => exchange::import(&request, site, &fresh, access).await,
+            };
+            headers::deprecate(&mut response, kind);
             Ok(response)
         }
     }
+}
+
+/// What every route that takes a message asks first.
+async fn check<S: Server, A: Authorization>(
+    request: &Request<Vec<u8>>,
+    site: &Site<S, A>,
+    surroundings: &Surroundings,
+    endpoint: Endpoint,
+    fresh: &Fresh,
+    access: &mut Access,
+) -> Result<Kind, Error> {
+    let principal = admit(request, site, surroundings, endpoint, fresh).await?; // 6
+    access.credential = Some(principal.kind.name());
+    if request.method() != Method::POST {
+        return Err(Error::Method("POST")); // 7
+    }
+    if !is_json(request.headers()) {
+        return Err(Error::MediaType); // 8
+    }
+    if request.body().len() > BODY_BYTES_MAX {
+        return Err(Error::TooLarge {
+            bytes_max: BODY_BYTES_MAX,
+        }); // 9
+    }
+    Ok(principal.kind)
 }
 
 /// Lets somebody in, or says why not.

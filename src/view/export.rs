@@ -15,6 +15,7 @@ use crate::view::mermaid::Mermaid;
 const PAGE_THOUGHTS: u32 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     Markdown,
@@ -100,6 +101,11 @@ impl Export {
     /// The page to read next; none when everything is written.
     pub fn next(&self) -> Option<&Query> {
         self.next.as_ref()
+    }
+
+    /// Ends the export where it is: a page could not be read.
+    pub fn stop(&mut self) {
+        self.next = None;
     }
 
     /// Takes the page that [`Export::next`] asked for, and gives what can be written now, which may be nothing.

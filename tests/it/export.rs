@@ -1,6 +1,10 @@
-//! Export and import: the views, the round trip, and damage.
+//! Export and import: the views, the round trip, damage, and the ways in and out.
 
 mod bench;
+mod command;
 mod damage;
 mod document;
+mod history;
+mod large;
 mod round_trip;
+mod routes;

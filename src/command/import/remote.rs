@@ -74,20 +74,23 @@ impl<'a> Pages<'a> {
             "tools/call",
             &json!({ "name": "get_thought_history", "arguments": arguments }),
         )?;
-        if result["isError"] == true {
-            let text = result["content"][0]["text"].as_str().unwrap_or("no text");
+        if result.get("isError").and_then(Value::as_bool) == Some(true) {
+            let text = result.pointer("/content/0/text").and_then(Value::as_str);
+            let text = text.unwrap_or("no text");
             return Err(io::Error::other(format!("the server refused: {text}")));
         }
-        let page = &result["structuredContent"];
-        if !page.is_object() {
-            return Err(io::Error::other("the server's history has no structured content"));
-        }
+        let page = result
+            .get("structuredContent")
+            .filter(|page| page.is_object())
+            .ok_or_else(|| io::Error::other("the server's history has no structured content"))?;
         self.cursor = page
             .get("nextCursor")
             .filter(|cursor| !cursor.is_null())
             .cloned();
         if self.cursor.as_ref() == Some(cursor) {
-            return Err(io::Error::other("the server gives the same page again and again"));
+            return Err(io::Error::other(
+                "the server gives the same page again and again",
+            ));
         }
         self.page = io::Cursor::new(page.to_string().into_bytes());
         Ok(())
@@ -100,9 +103,12 @@ impl<'a> Pages<'a> {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let mut answer = self.post(&message)?;
         if let Some(error) = answer.get("error") {
-            return Err(io::Error::other(format!("the server refused {method}: {error}")));
+            return Err(io::Error::other(format!(
+                "the server refused {method}: {error}"
+            )));
         }
-        Ok(answer["result"].take())
+        let result = answer.get_mut("result").map(Value::take);
+        Ok(result.unwrap_or_default())
     }
 
     fn post(&mut self, message: &Value) -> io::Result<Value> {
@@ -133,7 +139,9 @@ impl<'a> Pages<'a> {
             } else {
                 ""
             };
-            return Err(io::Error::other(format!("the server answered {status}{hint}")));
+            return Err(io::Error::other(format!(
+                "the server answered {status}{hint}"
+            )));
         }
         if body.trim().is_empty() {
             return Ok(Value::Null);
@@ -149,8 +157,7 @@ fn parse(body: &str) -> io::Result<Value> {
         true => body,
         false => events
             .map(str::trim)
-            .filter(|data| !data.is_empty())
-            .next_back()
+            .rfind(|data| !data.is_empty())
             .unwrap_or(body),
     };
     serde_json::from_str(text).map_err(|error| {
@@ -184,7 +191,8 @@ mod tests {
     #[test]
     fn an_answer_is_json_or_events() {
         assert_eq!(parse(" {\"a\":1}").unwrap()["a"], 1);
-        let events = ":\n\nevent: message\ndata: {\"progress\":1}\n\nevent: message\ndata: {\"a\":2}\n\n";
+        let events =
+            ":\n\nevent: message\ndata: {\"progress\":1}\n\nevent: message\ndata: {\"a\":2}\n\n";
         assert_eq!(parse(events).unwrap()["a"], 2);
         assert!(parse("<html>").unwrap_err().to_string().contains("no JSON"));
     }

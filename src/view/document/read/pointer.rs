@@ -5,13 +5,15 @@ use serde_path_to_error::{Path, Segment};
 pub(super) fn render(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
+        let name = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key } => escape(key),
+            Segment::Enum { variant } => escape(variant),
+            // The name of a member that did not end.
+            Segment::Unknown => break,
+        };
         pointer.push('/');
-        match segment {
-            Segment::Seq { index } => pointer.push_str(&index.to_string()),
-            Segment::Map { key } => pointer.push_str(&escape(key)),
-            Segment::Enum { variant } => pointer.push_str(&escape(variant)),
-            Segment::Unknown => pointer.push('?'),
-        }
+        pointer.push_str(&name);
     }
     if pointer.is_empty() {
         pointer.push('/');
