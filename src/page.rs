@@ -18,8 +18,10 @@ pub const CHARACTERS_MAX: u32 = 250_000;
 pub const CHARACTERS_DEFAULT: u32 = 30_000;
 /// A result above 1 MB is refused by some clients; each text stands twice in one.
 const RESULT_BYTES_MAX: usize = 880_000;
-/// What one thought costs beside its text: marks, names, and punctuation, in the text and in the structure.
-const THOUGHT_OVERHEAD_BYTES: usize = 1_200;
+/// What one thought costs beside its text: marks, punctuation and up to six names, in the text and in the structure.
+const THOUGHT_OVERHEAD_BYTES: usize = 3_000;
+/// What one branch costs in the list of branches beside the two names in it.
+const BRANCH_OVERHEAD_BYTES: usize = 300;
 
 const CURSOR_VERSION: u8 = 1;
 const CURSOR_BYTES: usize = 9 + DIGEST_BYTES;
@@ -144,6 +146,18 @@ impl Budget {
         }
     }
 
+    /// Keeps room for the list of branches.
+    pub fn reserve(&mut self, branches: &[BranchSummary]) {
+        for branch in branches {
+            let names = [&branch.name, &branch.fork.branch];
+            let names: usize = names.map(|name| escaped_bytes(name.as_str())).iter().sum();
+            let bytes = names
+                .saturating_mul(2)
+                .saturating_add(BRANCH_OVERHEAD_BYTES);
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+    }
+
     pub fn thoughts(&self) -> u32 {
         self.thoughts
     }
@@ -175,18 +189,22 @@ fn is_wide(character: char) -> bool {
         | 0xfe30..=0xfe4f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1_f300..=0x1_faff | 0x2_0000..=0x3_fffd)
 }
 
+/// A text stands twice in a result.
 fn result_bytes(text: &str) -> usize {
-    let escaped: usize = text
-        .chars()
+    escaped_bytes(text)
+        .saturating_mul(2)
+        .saturating_add(THOUGHT_OVERHEAD_BYTES)
+}
+
+/// Bytes of a text in JSON.
+fn escaped_bytes(text: &str) -> usize {
+    text.chars()
         .map(|character| match character {
             '"' | '\\' | '\n' | '\r' | '\t' => 2,
             control if u32::from(control) < 0x20 => 6,
             other => other.len_utf8(),
         })
-        .sum();
-    escaped
-        .saturating_mul(2)
-        .saturating_add(THOUGHT_OVERHEAD_BYTES)
+        .sum()
 }
 
 /// A cursor that this server did not make for this query. Says nothing of why: it is a credential of a kind.

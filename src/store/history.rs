@@ -83,6 +83,7 @@ impl<D: Database> Reader<'_, D> {
         let summary = self.summary(cursor.is_none())?;
         let mut walk = Walk::open(self, cursor)?;
         let mut budget = Budget::new(self.query);
+        budget.reserve(summary.branches.as_deref().unwrap_or_default());
         let (rows, last) = match self.query.view {
             View::Active => self.fill_active(&mut walk, &mut budget)?,
             _ => self.fill(&mut walk, &mut budget)?,

@@ -14,6 +14,8 @@ use crate::tools::arguments::{Arguments, shown, wrong};
 use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
 use crate::view;
 
+const BRANCH_LINES_BYTES_MAX: usize = 40_000;
+
 pub(super) const TOOL: Tool = Tool {
     name: "get_thought_history",
     title: "Get Thought History",
@@ -105,9 +107,7 @@ fn render_text(page: &Page, brief: Option<&str>) -> String {
         sequence.created_at.to_rfc3339(),
         sequence.written_at.to_rfc3339(),
     );
-    for branch in sequence.branches.iter().flatten() {
-        let _ = write!(text, "\n{}", render_branch_line(branch));
-    }
+    render_branches(sequence.branches.as_deref().unwrap_or_default(), &mut text);
     for thought in &page.thoughts {
         let _ = write!(text, "\n\n{}\n{}", render_label(thought), thought.text);
     }
@@ -115,6 +115,19 @@ fn render_text(page: &Page, brief: Option<&str>) -> String {
         let _ = write!(text, "\n\nMore follows. cursor: {cursor}");
     }
     text
+}
+
+/// Every branch, unless five hundred have very long names: the structure, which lists all, must fit beside the text.
+fn render_branches(branches: &[BranchSummary], text: &mut String) {
+    let end = text.len().saturating_add(BRANCH_LINES_BYTES_MAX);
+    for (index, branch) in branches.iter().enumerate() {
+        if text.len() > end {
+            let more = branches.len().saturating_sub(index);
+            let _ = write!(text, "\n… and {more} more branches");
+            break;
+        }
+        let _ = write!(text, "\n{}", render_branch_line(branch));
+    }
 }
 
 fn render_branch_line(branch: &BranchSummary) -> String {

@@ -55,6 +55,11 @@ impl<'a, D: Database> Names<'a, D> {
             .map(Some)
     }
 
+    /// The branch that it begins on.
+    pub(super) fn parent(&self, branch: u32) -> Result<u32, Error> {
+        Ok(self.row(branch)?.1.parent)
+    }
+
     fn row(&self, branch: u32) -> Result<(BranchName, BranchRow), Error> {
         if let Some(known) = self.opened.borrow().get(&branch) {
             return Ok(known.clone());

@@ -169,6 +169,7 @@ impl<D: Database> Reader<'_, D> {
         let count = self.sequence.branch_count()?;
         let first = count.saturating_sub(BRANCHES_MAX).saturating_add(1);
         let mut lanes = Vec::new();
+        let mut hanging: HashMap<u32, bool> = HashMap::new();
         for branch in (first..=count).filter(|branch| *branch != focus) {
             let Some(fork) = self.names.fork(branch)? else {
                 continue;
@@ -177,12 +178,18 @@ impl<D: Database> Reader<'_, D> {
                 .sequence
                 .head_step(branch)?
                 .ok_or(DatabaseError::Corrupt("a branch has no thought"))?;
+            let hangs = hanging
+                .get(&self.names.parent(branch)?)
+                .copied()
+                .unwrap_or_default()
+                || !self.names.is_active(fork.ordinal)?;
+            hanging.insert(branch, hangs);
             lanes.push(Lane {
                 total: head.total,
                 last: self.text(head.ordinal)?,
                 branch: BranchSummary {
                     name: self.names.name(branch)?,
-                    hanging: !self.names.is_active(fork.ordinal)?,
+                    hanging: hangs,
                     fork,
                     last_number: head.number,
                     completed: head.finished,

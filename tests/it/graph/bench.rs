@@ -1,5 +1,7 @@
 //! A store in this process with a clock that moves and a seed of its own for each call.
 
+#![allow(dead_code, reason = "each crate of tests uses its part")]
+
 use durable_thinking::clock::Timestamp;
 use durable_thinking::database::Database;
 use durable_thinking::database::sqlite::Sqlite;

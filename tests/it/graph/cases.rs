@@ -1,6 +1,8 @@
 //! Programs that the store once answered wrongly, and what random programs seldom reach.
 
+use durable_thinking::database::Database;
 use durable_thinking::settings::LoopGuard;
+use durable_thinking::thought::THOUGHTS_MAX;
 use serde_json::{Value, json};
 
 use crate::graph::bench::Bench;
@@ -107,4 +109,65 @@ fn a_summary_with_a_rewind_sums_up_what_is_left() {
     let mut gone = rewinds(3);
     gone["summarizesThrough"] = json!(3);
     bench.refused(3, &gone, "summary_target_not_found");
+}
+
+#[test]
+fn a_full_sequence_is_refused_and_its_neighbour_is_not() {
+    let mut bench = Bench::new();
+    bench.think(1, &json!({})).unwrap();
+    // Only the newest row is moved far away; nothing reads what would lie between.
+    let sql = "update thought set place = place + ?, number = number + ?, position = position + ?";
+    let far = THOUGHTS_MAX - 2;
+    let params = [far.into(), far.into(), far.into()];
+    bench.store.database().query(sql, &params).unwrap();
+    let last = bench.think(1_000, &json!({})).unwrap();
+    assert_eq!(last.ordinal, THOUGHTS_MAX);
+    bench.refused(1_001, &json!({}), "sequence_full");
+    let full = bench.sequence_id.take();
+    let first = bench
+        .think(1, &json!({"thought": "the neighbour"}))
+        .unwrap();
+    assert_eq!((first.ordinal, first.thoughts), (1, 1));
+    assert_eq!(bench.ordinals(&json!({})), [1]);
+    bench.sequence_id = full;
+    assert_eq!(
+        bench
+            .page(&json!({"order": "desc", "limit": 1}))
+            .unwrap()
+            .thoughts[0]
+            .ordinal,
+        THOUGHTS_MAX
+    );
+    bench
+        .call("delete_thought_sequence", &json!({"confirm": true}))
+        .unwrap();
+    bench.sequence_id = Some(first.sequence_id.to_string());
+    assert_eq!(bench.ordinals(&json!({})), [1]);
+}
+
+#[test]
+fn a_branch_of_a_hanging_branch_hangs_in_the_brief_as_in_the_list() {
+    let mut bench = Bench::new();
+    for number in 1..=3 {
+        bench.think(number, &json!({})).unwrap();
+    }
+    bench
+        .think(4, &json!({"branchId": "b", "branchFromThought": 3}))
+        .unwrap();
+    bench
+        .think(
+            5,
+            &json!({"branchId": "c", "branchFromThought": 4, "branchFromBranchId": "b"}),
+        )
+        .unwrap();
+    bench.think(3, &rewinds(3)).unwrap();
+    let listed = bench.page(&json!({})).unwrap().sequence.branches.unwrap();
+    let told = bench
+        .page(&json!({"view": "brief"}))
+        .unwrap()
+        .brief
+        .unwrap()
+        .branches;
+    assert!(listed.iter().all(|branch| branch.hanging));
+    assert!(told.iter().all(|lane| lane.branch.hanging) && told.len() == 2);
 }

@@ -109,6 +109,61 @@ fn branch_names_are_names_and_nothing_else() {
     }
 }
 
+/// No result is larger than this, whatever it holds: some clients refuse a larger one.
+const RESULT_BYTES_MAX: usize = 900_000;
+
+#[track_caller]
+fn check_size(bench: &mut Bench, query: &serde_json::Value) {
+    let rendered = bench.call("get_thought_history", query).unwrap();
+    let result = json!({"content": [{"type": "text", "text": rendered.text}], "structuredContent": rendered.structured});
+    let bytes = result.to_string().len();
+    assert!(bytes <= RESULT_BYTES_MAX, "{bytes} bytes");
+    assert!(
+        !rendered.structured["thoughts"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn no_result_is_larger_than_clients_take() {
+    let mut bench = Bench::new();
+    bench
+        .think(1, &json!({"thought": "\u{0}".repeat(20_000)}))
+        .unwrap();
+    for number in 2..=12 {
+        bench
+            .think(number, &json!({"thought": "\u{1f642}".repeat(20_000)}))
+            .unwrap();
+    }
+    let most = json!({"limit": 100, "maxCharacters": 250_000});
+    check_size(&mut bench, &most);
+    // The longest names there are, and as many as there may be, with thoughts that name three of them each.
+    let name = |at: u32| format!("{at:03}{}", "\u{1f642}".repeat(125));
+    for at in 1..=500 {
+        let mut fork = json!({"branchId": name(at), "branchFromThought": 1});
+        if at > 1 {
+            fork["branchFromBranchId"] = json!(name(at - 1));
+            fork["branchFromThought"] = json!(1);
+        }
+        if at > 400 {
+            fork["isRevision"] = json!(true);
+            fork["revisesThought"] = json!(1);
+            fork["thought"] = json!("x".repeat(2_400));
+        }
+        bench.think(1, &fork).unwrap();
+    }
+    check_size(&mut bench, &most);
+    check_size(
+        &mut bench,
+        &json!({"limit": 100, "maxCharacters": 250_000, "order": "desc"}),
+    );
+    let page = bench.page(&json!({"limit": 1, "order": "desc"})).unwrap();
+    let next = json!({"limit": 100, "maxCharacters": 250_000, "order": "desc", "cursor": page.next_cursor});
+    check_size(&mut bench, &next);
+}
+
 /// JSON can write half a character; no text can hold one.
 #[test]
 fn lone_surrogates_are_refused_with_a_clear_error() {
