@@ -8,6 +8,7 @@ mod log;
 mod message;
 pub mod object;
 mod remote;
+mod stub;
 
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -9,6 +9,7 @@ use worker::js_sys::Uint8Array;
 use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
 use super::alarm::Alarm;
+use super::stub::REQUEST_ID;
 use super::{host, log};
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
@@ -21,8 +22,6 @@ use crate::tools::{self, Call, Outcome};
 /// Asks whether the store opens. Any other path is a call.
 pub(super) const CHECK: &str = "https://object/check";
 pub(super) const CALL: &str = "https://object/call";
-/// The id under which the Worker logs the request.
-pub(super) const REQUEST_ID: &str = "x-request-id";
 
 #[durable_object(alarm)]
 pub struct ThoughtStore {

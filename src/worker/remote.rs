@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use wasm_bindgen::JsValue;
-use worker::{Delay, Error, ObjectNamespace, Request, Result, js_sys, web_sys};
+use worker::{Delay, Error, ObjectNamespace, Result, js_sys};
 
-use super::log;
-use super::object::{Answer, CALL, CHECK, REQUEST_ID};
+use super::object::{Answer, CALL, CHECK};
+use super::{log, stub};
 use crate::fresh::Fresh;
 use crate::log::fault;
 use crate::mcp::ToolHost;
@@ -64,21 +64,10 @@ impl Remote {
 
     /// A stub that has failed once keeps failing, so every try takes a fresh one.
     async fn ask_once(&self, url: &str, body: Option<&str>, request_id: &str) -> Result<Answer> {
-        let init = web_sys::RequestInit::new();
-        if let Some(body) = body {
-            init.set_method("POST");
-            init.set_body(&body.into());
-        }
-        let headers = web_sys::Headers::new()?;
-        headers.set(REQUEST_ID, request_id)?;
-        init.set_headers(&headers);
-        let request = web_sys::Request::new_with_str_and_init(url, &init)?;
         let stub = self.objects.get_by_name(INSTANCE)?;
-        let mut response = stub.fetch_with_request(Request::from(request)).await?;
-        if response.status_code() != 200 {
-            return Err(Error::RustError("the object failed".to_owned()));
-        }
-        Ok(serde_json::from_slice(&response.bytes().await?)?)
+        Ok(serde_json::from_slice(
+            &stub::ask(stub, url, body, request_id).await?,
+        )?)
     }
 }
 
