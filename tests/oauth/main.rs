@@ -19,6 +19,7 @@ mod clients;
 mod codes;
 mod consent;
 mod discovery;
+mod doctor;
 mod github;
 mod ids;
 mod kv;
