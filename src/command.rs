@@ -5,3 +5,4 @@ pub mod export;
 pub mod https;
 pub mod import;
 pub mod private_file;
+pub mod show;

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Parser, Subcommand};
 use durable_thinking::command::https::Network;
-use durable_thinking::command::{doctor, export, import, private_file};
+use durable_thinking::command::{doctor, export, import, private_file, show};
 use durable_thinking::config::Origin;
 use durable_thinking::database::sqlite::Sqlite;
 use durable_thinking::local::{self, Local};
@@ -37,6 +37,17 @@ enum Command {
     Stdio,
     /// Prints a fresh secret, fit for `MCP_API_TOKEN`
     Token,
+    /// Draws a process of the local store as a page that only you may read, and opens it
+    ///
+    /// The sequence id is taken from standard input or a prompt.
+    Show {
+        /// Where to write the page [default: a new file in the folder for temporary ones]
+        #[arg(long, value_name = "PATH")]
+        output: Option<PathBuf>,
+        /// Only write the file
+        #[arg(long)]
+        no_open: bool,
+    },
     /// Examines a deployment and says how to put right what is wrong; the exit code is 1 if anything is
     ///
     /// The token is taken from `MCP_API_TOKEN` in the environment, or from standard input. Without it, what only the
@@ -89,6 +100,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         None | Some(Command::Stdio) => stdio(&arguments.place),
         Some(Command::Token) => token(),
+        Some(Command::Show { output, no_open }) => show(&arguments.place, output, no_open),
         Some(Command::Doctor { url }) => return examine(url),
         Some(Command::Export { format, output }) => write_out(&arguments.place, format, output),
         Some(Command::Import {
@@ -133,6 +145,18 @@ fn token() -> Result<(), Box<dyn Error>> {
     let mut secret = [0; 32];
     getrandom::fill(&mut secret)?;
     println!("{}", URL_SAFE_NO_PAD.encode(secret));
+    Ok(())
+}
+
+fn show(place: &Place, output: Option<PathBuf>, no_open: bool) -> Result<(), Box<dyn Error>> {
+    let id = SequenceId::parse(&read_line("Sequence id: ")?)?;
+    let store = Store::open(place.open()?)?;
+    let (settings, _) = Settings::parse(|name| std::env::var(name).ok());
+    let path = show::write(&store, &settings, &local::fresh()?, id, output)?;
+    eprintln!("written to {}", path.display());
+    if !no_open && show::open(&path).is_err() {
+        eprintln!("nothing here opens it: open it in a browser");
+    }
     Ok(())
 }
 

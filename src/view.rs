@@ -6,3 +6,4 @@ mod excerpt;
 pub mod export;
 pub mod markdown;
 pub mod mermaid;
+pub mod page;

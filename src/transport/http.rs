@@ -32,6 +32,7 @@ enum Route {
     Health,
     Export,
     Import,
+    View,
     Other,
 }
 
@@ -55,6 +56,8 @@ impl Route {
             Self::Export
         } else if path == "/import" {
             Self::Import
+        } else if path == "/view" {
+            Self::View
         } else {
             Self::Other
         }
@@ -68,6 +71,7 @@ impl Route {
             Self::Health => "/healthz",
             Self::Export => "/export",
             Self::Import => "/import",
+            Self::View => "/view",
             Self::Other => "other",
         }
     }
@@ -176,7 +180,8 @@ where
     match route {
         Route::Root if is_read => Ok(root::page(request.headers(), site, surroundings)),
         Route::Health if is_read => health::report(&request, site, surroundings, &fresh).await,
-        Route::Root | Route::Health => Err(Error::Method("GET, HEAD, OPTIONS")),
+        Route::View if is_read => Ok(root::view()),
+        Route::Root | Route::Health | Route::View => Err(Error::Method("GET, HEAD, OPTIONS")),
         Route::Other => Err(Error::NotFound), // 5
         Route::Mcp(endpoint) => {
             let kind = check(&request, site, surroundings, endpoint, &fresh, access).await?;

@@ -19,6 +19,7 @@ use crate::transport::headers::Surroundings;
 use crate::transport::http::{Site, accepts};
 use crate::transport::status::{full, json_response};
 use crate::transport::{Body, health};
+use crate::view::page::{self, Page};
 
 const PAGE: &str = include_str!("root.html");
 const STYLE: &str = include_str!("root.css");
@@ -88,10 +89,20 @@ fn html<S: Server, A: Authorization>(
         "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         STANDARD.encode(Sha256::digest(STYLE))
     );
-    let mut response = full(200, "text/html; charset=utf-8", page.into_bytes());
+    page_response(page, &policy)
+}
+
+/// `GET /view`: the same for everybody. It holds nothing, and asks for what it is to show.
+pub(super) fn view() -> Response<Body> {
+    let Page { html, policy } = page::served();
+    page_response(html, &policy)
+}
+
+fn page_response(html: String, policy: &str) -> Response<Body> {
+    let mut response = full(200, "text/html; charset=utf-8", html.into_bytes());
     let headers = response.headers_mut();
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
+    if let Ok(policy) = HeaderValue::from_str(policy) {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
     response
