@@ -25,3 +25,4 @@ pub mod release;
 pub mod check;
 pub mod fallback;
 pub mod test;
+pub mod ui;

@@ -12,6 +12,7 @@ use crate::program;
 use crate::setup::npm::Npm;
 use crate::setup::wasm32;
 use crate::step::seconds;
+use crate::ui;
 
 /// What a part may use: everything is set up and built when it runs.
 pub struct Ready<'a> {
@@ -34,7 +35,7 @@ enum When {
 }
 
 /// In the order in which they run. A new kind of test is one line here.
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     Part {
         name: "native",
         about: "the library and the native program",
@@ -52,6 +53,12 @@ const PARTS: [Part; 5] = [
         about: "the Worker in workerd",
         when: When::Always,
         run: worker,
+    },
+    Part {
+        name: "ui",
+        about: "the card in Chromium, fed by the Worker in workerd",
+        when: When::Always,
+        run: ui::test,
     },
     Part {
         name: "deploy",
