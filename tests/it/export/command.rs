@@ -80,3 +80,24 @@ fn what_is_refused_leaves_no_file_and_no_row() {
     assert!(!run(folder.path(), &["export"], unknown).status.success());
     assert!(!folder.path().join("thinking-process.md").exists());
 }
+
+#[test]
+fn a_process_becomes_a_page_that_only_its_owner_may_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = include_str!("../../fixtures/document_v1.json");
+    let id = well(&run(folder.path(), &["import", "-"], fixture));
+    let show = ["show", "--no-open", "--output", "process.html"];
+    well(&run(folder.path(), &show, &id));
+    let path = folder.path().join("process.html");
+    let html = std::fs::read_to_string(&path).unwrap();
+    assert!(html.contains("The page takes 4 s to load."));
+    assert!(!html.contains(id.trim()) && html.contains("connect-src 'none'"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let again = run(folder.path(), &show, &id);
+    assert!(!again.status.success(), "a file that exists stays");
+}
