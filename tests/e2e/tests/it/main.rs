@@ -5,6 +5,7 @@
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 #![allow(clippy::disallowed_methods, unreachable_pub)]
 
+mod budget;
 mod privacy;
 mod retention;
 mod stories;
@@ -12,6 +13,10 @@ mod transcripts;
 mod trap;
 
 // Shared with the native hosts.
+#[path = "../../../it/graph/bench.rs"]
+mod bench;
+#[path = "../../../it/budget/load.rs"]
+mod load;
 #[path = "../../../transcripts/runner.rs"]
 mod runner;
 #[path = "../../../transcripts/vectors.rs"]
