@@ -96,9 +96,11 @@ pub trait Authorization {
     fn is_open(&self) -> bool;
 
     /// Answers one of its own routes; `None` for every other path. Host is checked already, Origin is its own affair.
+    /// `issuer` is this server's origin in its canonical spelling.
     fn route(
         &self,
         request: &Request<Vec<u8>>,
+        issuer: &str,
         fresh: &Fresh,
     ) -> impl Future<Output = Option<Response<Vec<u8>>>>;
 
@@ -112,6 +114,7 @@ pub trait Authorization {
         &self,
         credential: Credential<'_>,
         request: &Request<Vec<u8>>,
+        issuer: &str,
         endpoint: Endpoint,
         fresh: &Fresh,
     ) -> impl Future<Output = Result<Principal, Denial>>;
@@ -223,6 +226,7 @@ pub async fn authenticate<A: Authorization>(
     tokens: &StaticTokens,
     authorization: &A,
     request: &Request<Vec<u8>>,
+    issuer: &str,
     endpoint: Endpoint,
     fresh: &Fresh,
 ) -> Result<Principal, Denial> {
@@ -236,7 +240,7 @@ pub async fn authenticate<A: Authorization>(
         return Ok(Principal { kind }); // 2
     }
     authorization
-        .verify(credential, request, endpoint, fresh)
+        .verify(credential, request, issuer, endpoint, fresh)
         .await // 3
 }
 
@@ -267,7 +271,7 @@ impl Authorization for TokenOnly {
         false
     }
 
-    async fn route(&self, _: &Request<Vec<u8>>, _: &Fresh) -> Option<Response<Vec<u8>>> {
+    async fn route(&self, _: &Request<Vec<u8>>, _: &str, _: &Fresh) -> Option<Response<Vec<u8>>> {
         None
     }
 
@@ -275,6 +279,7 @@ impl Authorization for TokenOnly {
         &self,
         credential: Credential<'_>,
         _: &Request<Vec<u8>>,
+        _: &str,
         _: Endpoint,
         _: &Fresh,
     ) -> Result<Principal, Denial> {

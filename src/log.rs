@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::database::{Cost, DatabaseError};
+use crate::oauth::port::Event;
 use crate::settings::Problem;
 use crate::transport::Access;
 
@@ -125,6 +126,25 @@ pub fn access(request_id: &str, status: u16, milliseconds: u64, access: &Access)
         .chain(audit)
         .map(|entry| entry.line(Level::Info))
         .collect()
+}
+
+/// The line of something that happened in the sign-in.
+pub fn sign_in(event: &Event) -> Line {
+    #[derive(Serialize)]
+    struct Audit<'a> {
+        kind: &'static str,
+        #[serde(flatten)]
+        event: &'a Event,
+    }
+    let audit = Audit {
+        kind: "audit",
+        event,
+    };
+    Line {
+        level: Level::Info,
+        // Strings and numbers always serialize.
+        text: serde_json::to_string(&audit).unwrap_or_default(),
+    }
 }
 
 /// The line of a fault, written once where it is met.

@@ -301,7 +301,7 @@ impl<P: Ports> Turn<'_, P> {
     fn reject(&self, reason: &'static str) {
         let mut event = Event::new("oauth.authorize.rejected", reason);
         event.agent = agent(self.request);
-        self.ports.note(event);
+        self.note(event);
     }
 }
 

@@ -200,13 +200,13 @@ fn note<P: Ports>(
 ) {
     let mut event = Event::new("oauth.callback", reason).with_host(arrival.redirect.host());
     event.github_id = number;
-    turn.ports.note(event);
+    turn.note(event);
 }
 
 const AGAIN: &str = "Start again from the application that you want to connect.";
 
 fn stray<P: Ports>(turn: &Turn<'_, P>, reason: &'static str) -> Reply {
-    turn.ports.note(Event::new("oauth.callback", reason));
+    turn.note(Event::new("oauth.callback", reason));
     pages::problem(&Problem {
         status: 400,
         title: "This page is only a stop on the way",
@@ -217,8 +217,7 @@ fn stray<P: Ports>(turn: &Turn<'_, P>, reason: &'static str) -> Reply {
 }
 
 fn unbound<P: Ports>(turn: &Turn<'_, P>) -> Reply {
-    turn.ports
-        .note(Event::new("oauth.callback", "unbound_browser"));
+    turn.note(Event::new("oauth.callback", "unbound_browser"));
     pages::problem(&Problem {
         status: 403,
         title: "This sign-in was not started here",
@@ -233,7 +232,7 @@ fn unbound<P: Ports>(turn: &Turn<'_, P>) -> Reply {
 }
 
 fn used_up<P: Ports>(turn: &Turn<'_, P>) -> Reply {
-    turn.ports.note(Event::new("oauth.callback", "used_up"));
+    turn.note(Event::new("oauth.callback", "used_up"));
     pages::problem(&Problem {
         status: 400,
         title: "This sign-in is over",

@@ -77,8 +77,7 @@ async fn ask<P: Ports>(turn: &Turn<'_, P>, app: &App, query: &str, asked: &Asked
             &set_cookie(CONSENT_COOKIE, &cookie, COOKIE_SECONDS),
         );
     }
-    turn.ports
-        .note(Event::new("oauth.authorize.shown", "ok").with_host(asked.redirect.host()));
+    turn.note(Event::new("oauth.authorize.shown", "ok").with_host(asked.redirect.host()));
     page
 }
 
@@ -159,7 +158,7 @@ fn is_from_own_page(headers: &HeaderMap, issuer: &str) -> bool {
 }
 
 fn refuse<P: Ports>(turn: &Turn<'_, P>, status: u16, reason: &'static str) -> Reply {
-    turn.ports.note(Event::new("oauth.consent", reason));
+    turn.note(Event::new("oauth.consent", reason));
     pages::problem(&Problem {
         status,
         title: "This answer could not be taken",
@@ -206,8 +205,7 @@ async fn approve<P: Ports>(turn: &Turn<'_, P>, app: &App, asked: &Asked) -> Repl
         &mut page,
         &set_cookie(&flow.cookie_name(), &cookie, FLOW_SECONDS),
     );
-    turn.ports
-        .note(Event::new("oauth.consent", "approve").with_host(asked.redirect.host()));
+    turn.note(Event::new("oauth.consent", "approve").with_host(asked.redirect.host()));
     page
 }
 
@@ -217,8 +215,7 @@ fn names(audience: Audience) -> Vec<String> {
 
 /// Through a page as well: the form's policy would hold a redirect to the client.
 fn deny<P: Ports>(turn: &Turn<'_, P>, asked: &Asked) -> Reply {
-    turn.ports
-        .note(Event::new("oauth.consent", "deny").with_host(asked.redirect.host()));
+    turn.note(Event::new("oauth.consent", "deny").with_host(asked.redirect.host()));
     let error = Error::new(Code::AccessDenied, "The person said no.");
     let url = error_url(turn.issuer, &asked.redirect, asked.state.as_deref(), error);
     pages::onward(

@@ -52,7 +52,7 @@ pub(super) async fn answer<P: Ports>(turn: &Turn<'_, P>, tokens: &StaticTokens) 
     // Once: rotating twice would rotate twice.
     match turn.ports.ask(&ask).await {
         Ok(answer) => {
-            turn.ports.note(Event::new("oauth.owner", word(&ask)));
+            turn.note(Event::new("oauth.owner", word(&ask)));
             show(turn, &ask, answer)
         }
         Err(_) => reply::error(crate::oauth::error::Error::unavailable(), false),

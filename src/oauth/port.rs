@@ -120,6 +120,8 @@ pub trait Journal {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
+    /// Empty when it belongs to no request.
+    pub request_id: String,
     pub event: &'static str,
     pub reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +136,7 @@ pub struct Event {
 impl Event {
     pub fn new(event: &'static str, reason: &'static str) -> Self {
         Self {
+            request_id: String::new(),
             event,
             reason,
             host: None,

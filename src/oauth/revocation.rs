@@ -41,7 +41,7 @@ pub(super) async fn answer<P: Ports>(turn: &Turn<'_, P>) -> Reply {
     };
     match ask_twice(turn.ports, &ask).await {
         Ok(Answer::Revoked { dead }) => {
-            turn.ports.note(Event::new("oauth.revoke", "ok"));
+            turn.note(Event::new("oauth.revoke", "ok"));
             verify::purge(turn, &dead);
             done()
         }

@@ -11,7 +11,7 @@ use crate::auth::{Authorization, Credential, Denial, Endpoint, Principal, Static
 use crate::fresh::Fresh;
 use crate::oauth::memory::Memory;
 use crate::oauth::pages::{self, Problem};
-use crate::oauth::port::{Limit, Ports};
+use crate::oauth::port::{Event, Limit, Ports};
 use crate::oauth::reply::{self, Cache, Cors, Reply};
 use crate::oauth::settings::{App, Settings};
 use crate::oauth::{callback, consent, metadata, owner, registration, revocation, token, verify};
@@ -23,8 +23,6 @@ const TOKEN_BYTES_MAX: usize = 8 * 1024;
 pub struct SignIn<P> {
     pub settings: Rc<Settings>,
     pub tokens: StaticTokens,
-    /// Our origin in its canonical spelling, without a slash at the end.
-    pub issuer: String,
     pub memory: Rc<Memory>,
     pub ports: P,
 }
@@ -40,6 +38,12 @@ pub struct Turn<'a, P> {
 }
 
 impl<P: Ports> Turn<'_, P> {
+    /// Reports what happened in this request.
+    pub fn note(&self, mut event: Event) {
+        event.request_id = self.fresh.request_id();
+        self.ports.note(event);
+    }
+
     pub fn now(&self) -> u64 {
         self.fresh.now.seconds()
     }
@@ -115,9 +119,9 @@ impl Place {
 }
 
 impl<P: Ports> SignIn<P> {
-    fn app(&self) -> Option<&App> {
+    fn app(&self, issuer: &str) -> Option<&App> {
         let app = self.settings.app.as_ref();
-        app.filter(|app| app.is_usable_from(&self.issuer))
+        app.filter(|app| app.is_usable_from(issuer))
     }
 
     async fn answer(&self, place: Place, turn: &Turn<'_, P>) -> Reply {
@@ -135,7 +139,7 @@ impl<P: Ports> SignIn<P> {
         if place == Place::Owner {
             return owner::answer(turn, &self.tokens).await;
         }
-        let Some(app) = self.app() else {
+        let Some(app) = self.app(turn.issuer) else {
             return not_configured(place, &self.settings);
         };
         match place {
@@ -180,14 +184,14 @@ async fn register<P: Ports>(turn: &Turn<'_, P>) -> Reply {
     };
     match registration::register(turn.request.body(), turn.own_host(), &ring, turn.fresh) {
         Ok(answer) => {
-            let mut event = crate::oauth::port::Event::new("oauth.register", "ok");
+            let mut event = Event::new("oauth.register", "ok");
             event.agent = crate::oauth::authorize::agent(turn.request);
-            turn.ports.note(event);
+            turn.note(event);
             reply::json(201, &answer)
         }
         Err(error) => {
-            let event = crate::oauth::port::Event::new("oauth.register", error.code.text());
-            turn.ports.note(event);
+            let event = Event::new("oauth.register", error.code.text());
+            turn.note(event);
             reply::error(error, false)
         }
     }
@@ -280,15 +284,20 @@ fn not_configured(place: Place, settings: &Settings) -> Reply {
 
 impl<P: Ports> Authorization for SignIn<P> {
     fn is_open(&self) -> bool {
-        self.app().is_some()
+        self.settings.app.is_some()
     }
 
-    async fn route(&self, request: &Request<Vec<u8>>, fresh: &Fresh) -> Option<Response<Vec<u8>>> {
+    async fn route(
+        &self,
+        request: &Request<Vec<u8>>,
+        issuer: &str,
+        fresh: &Fresh,
+    ) -> Option<Response<Vec<u8>>> {
         let place = Place::find(request.uri().path())?;
-        let turn = self.turn(request, fresh);
+        let turn = self.turn(request, issuer, fresh);
         let mut reply = self.answer(place, &turn).await;
         place.cors().apply(reply.headers_mut());
-        reply::secure(&mut reply, &self.issuer);
+        reply::secure(&mut reply, issuer);
         if request.method() == Method::HEAD {
             reply.body_mut().clear();
         }
@@ -303,11 +312,12 @@ impl<P: Ports> Authorization for SignIn<P> {
         &self,
         credential: Credential<'_>,
         request: &Request<Vec<u8>>,
+        issuer: &str,
         endpoint: Endpoint,
         fresh: &Fresh,
     ) -> Result<Principal, Denial> {
         verify::verify(
-            &self.turn(request, fresh),
+            &self.turn(request, issuer, fresh),
             self.is_open(),
             credential,
             endpoint,
@@ -317,11 +327,16 @@ impl<P: Ports> Authorization for SignIn<P> {
 }
 
 impl<P: Ports> SignIn<P> {
-    fn turn<'a>(&'a self, request: &'a Request<Vec<u8>>, fresh: &'a Fresh) -> Turn<'a, P> {
+    fn turn<'a>(
+        &'a self,
+        request: &'a Request<Vec<u8>>,
+        issuer: &'a str,
+        fresh: &'a Fresh,
+    ) -> Turn<'a, P> {
         Turn {
             request,
             settings: &self.settings,
-            issuer: &self.issuer,
+            issuer,
             memory: &self.memory,
             ports: &self.ports,
             fresh,

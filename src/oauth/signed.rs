@@ -109,6 +109,14 @@ pub fn has_signature(headers: &HeaderMap) -> bool {
         .any(|name| headers.contains_key(*name))
 }
 
+/// Where a signed request goes, in the one spelling that is signed.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// Host and port of our canonical origin, lower case.
+    pub host: &'a str,
+    pub path: &'a str,
+}
+
 impl<'a> Signature<'a> {
     /// `None`: a header is missing, repeated or of another shape.
     pub fn parse(headers: &'a HeaderMap) -> Option<Self> {
@@ -144,7 +152,7 @@ impl<'a> Signature<'a> {
         &self,
         keys: &'k [AccessKey],
         request: &Request<Vec<u8>>,
-        path: &str,
+        target: Target<'_>,
         now: u64,
     ) -> Option<&'k AccessKey> {
         const NO_SECRET: [u8; 32] = [0; 32];
@@ -155,7 +163,7 @@ impl<'a> Signature<'a> {
             }
         }
         let secret = found.map_or(NO_SECRET.as_slice(), |key| key.secret.as_slice());
-        let text = text_to_sign(self, request, path);
+        let text = text_to_sign(self, request, target);
         let is_right = same(
             hex(&hmac(secret, &[text.as_bytes()])).as_bytes(),
             self.value.as_bytes(),
@@ -165,11 +173,11 @@ impl<'a> Signature<'a> {
 }
 
 /// Ten lines, no newline at the end. The host is our canonical one, so that a request is good at one deployment only.
-fn text_to_sign(signature: &Signature<'_>, request: &Request<Vec<u8>>, path: &str) -> String {
-    let authority = request
-        .uri()
-        .authority()
-        .map_or("", |authority| authority.as_str());
+fn text_to_sign(
+    signature: &Signature<'_>,
+    request: &Request<Vec<u8>>,
+    target: Target<'_>,
+) -> String {
     let protocol = request
         .headers()
         .get("mcp-protocol-version")
@@ -181,8 +189,8 @@ fn text_to_sign(signature: &Signature<'_>, request: &Request<Vec<u8>>, path: &st
         &signature.timestamp.to_string(),
         signature.nonce,
         request.method().as_str(),
-        &authority.to_ascii_lowercase(),
-        path,
+        target.host,
+        target.path,
         request.uri().query().unwrap_or_default(),
         protocol,
         &hex(&sha256(request.body())),

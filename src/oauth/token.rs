@@ -69,7 +69,7 @@ pub(super) async fn answer<P: Ports>(turn: &Turn<'_, P>) -> Reply {
     };
     match outcome {
         Ok(tokens) => {
-            turn.ports.note(Event::new(stage, "ok"));
+            turn.note(Event::new(stage, "ok"));
             reply::tokens(&json!({
                 "access_token": tokens.access,
                 "token_type": "Bearer",
@@ -79,7 +79,7 @@ pub(super) async fn answer<P: Ports>(turn: &Turn<'_, P>) -> Reply {
             }))
         }
         Err(error) => {
-            turn.ports.note(Event::new(stage, error.code.text()));
+            turn.note(Event::new(stage, error.code.text()));
             reply::error(error, false)
         }
     }
@@ -91,7 +91,7 @@ fn fail<P: Ports>(
     error: Error,
     with_basic: bool,
 ) -> Reply {
-    turn.ports.note(Event::new("oauth.token.refused", reason));
+    turn.note(Event::new("oauth.token.refused", reason));
     reply::error(error, with_basic)
 }
 
@@ -188,7 +188,7 @@ async fn refresh<P: Ports>(
             head,
             access,
         }) => {
-            turn.ports.note(Event::new("oauth.token.refresh", "walked"));
+            turn.note(Event::new("oauth.token.refresh", "walked"));
             let steps = Steps {
                 root_keys: &root_keys,
                 head: &head,
@@ -328,7 +328,7 @@ fn refusal<P: Ports>(turn: &Turn<'_, P>, answer: Answer) -> Error {
                 Reason::Revoked => "revoked",
                 Reason::Unknown => "unknown",
             };
-            turn.ports.note(Event::new("oauth.grant.refused", word));
+            turn.note(Event::new("oauth.grant.refused", word));
             verify::purge(turn, &dead);
             NO_GRANT
         }

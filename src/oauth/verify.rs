@@ -13,7 +13,7 @@ use crate::oauth::memory::Unsure;
 use crate::oauth::port::{Event, Limit, Ports, Task, ask_twice};
 use crate::oauth::settings::Settings;
 use crate::oauth::sign_in::Turn;
-use crate::oauth::signed::{self, NONCE_SECONDS, Signature};
+use crate::oauth::signed::{self, NONCE_SECONDS, Signature, Target};
 use crate::oauth::spelling::{self, Kind};
 use crate::oauth::vault::message::{Answer, Ask, Bytes, Hash, Record};
 
@@ -145,7 +145,7 @@ fn judge<P: Ports>(turn: &Turn<'_, P>, record: &Record, endpoint: Endpoint) -> R
 fn denied<P: Ports>(turn: &Turn<'_, P>, reason: &'static str, denial: Denial) -> Denial {
     let mut event = Event::new("auth.denied", reason);
     event.agent = crate::oauth::authorize::agent(turn.request);
-    turn.ports.note(event);
+    turn.note(event);
     denial
 }
 
@@ -160,7 +160,11 @@ async fn verify_signature<P: Ports>(turn: &Turn<'_, P>) -> Result<Principal, Den
         return Err(denied(turn, "signature_time", REFUSED)); // 2
     }
     let path = canonical_path(turn.request.uri().path());
-    let Some(key) = signature.verify(&turn.settings.access_keys, turn.request, &path, now) else {
+    let target = Target {
+        host: turn.own_host(),
+        path: &path,
+    };
+    let Some(key) = signature.verify(&turn.settings.access_keys, turn.request, target, now) else {
         return Err(denied(turn, "signature", REFUSED)); // 3
     };
     let ask = Ask::NonceOnce {

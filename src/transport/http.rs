@@ -133,7 +133,8 @@ where
         return response;
     };
     let is_head = request.method() == Method::HEAD;
-    let mut response = match site.authorization.route(&request, &fresh).await {
+    let issuer = surroundings.canonical.to_string();
+    let mut response = match site.authorization.route(&request, &issuer, &fresh).await {
         Some(response) => {
             access.route = "oauth";
             response.map(Body::Full) // 2
@@ -244,10 +245,12 @@ pub(crate) async fn admit<S: Server, A: Authorization>(
     if !is_open && !site.config.tokens.is_set() {
         return Err(Error::NotConfigured);
     }
+    let origin = surroundings.canonical.to_string();
     auth::authenticate(
         &site.config.tokens,
         &site.authorization,
         request,
+        &origin,
         endpoint,
         fresh,
     )
@@ -255,7 +258,7 @@ pub(crate) async fn admit<S: Server, A: Authorization>(
     .map_err(|denial| Error::Denied {
         denial,
         endpoint,
-        sign_in: is_open.then(|| surroundings.canonical.to_string()),
+        sign_in: is_open.then_some(origin),
     })
 }
 

@@ -148,7 +148,6 @@ impl World {
             authorization: SignIn {
                 settings: Rc::clone(&config.sign_in),
                 tokens: config.tokens.clone(),
-                issuer: origin.to_owned(),
                 memory: Rc::new(Memory::default()),
                 ports: edge,
             },

@@ -141,11 +141,7 @@ pub struct Identity {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "answer",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Answer {
     Keys {
         keys: Vec<(u8, Bytes<32>)>,
