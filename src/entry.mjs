@@ -98,3 +98,4 @@ function objectClass(name) {
 }
 
 export const ThoughtStore = objectClass("ThoughtStore");
+export const AuthVault = objectClass("AuthVault");

@@ -3,28 +3,34 @@
 //! Decisions are left to the layers below; answering when Wasm traps is left to `entry.mjs`.
 
 mod alarm;
+mod fetch;
 mod host;
+mod kv;
 mod log;
 mod message;
 pub mod object;
 mod remote;
+mod sign_in;
 mod stub;
+pub mod vault;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 use worker::{Context, Env, Result, event, web_sys};
 
-use crate::auth::TokenOnly;
 use crate::config::Config;
 use crate::log::{Level, access};
 use crate::mcp::thinking::Thinking;
+use crate::oauth::memory::Memory;
+use crate::oauth::sign_in::SignIn;
 use crate::transport::Access;
 use crate::transport::http::{Site as AnySite, route};
 
 use remote::Remote;
+use sign_in::Edge;
 
-type Site = AnySite<Thinking<Remote>, TokenOnly>;
+type Site = AnySite<Thinking<Remote>, SignIn<Edge>>;
 
 thread_local! {
     // The environment of an isolate never changes, so what it says is read once.
@@ -72,7 +78,12 @@ fn site(env: &Env) -> Result<Rc<Site>> {
                 objects: env.durable_object("THOUGHT_STORE")?,
             },
         },
-        authorization: TokenOnly,
+        authorization: SignIn {
+            settings: Rc::clone(&config.sign_in),
+            tokens: config.tokens.clone(),
+            memory: Rc::new(Memory::default()),
+            ports: Edge { env: env.clone() },
+        },
         config,
     });
     Ok(SITE.with(|cell| Rc::clone(cell.get_or_init(|| site))))

@@ -68,7 +68,7 @@ impl ResponseChunks {
     }
 }
 
-fn headers(platform: &web_sys::Headers) -> HeaderMap {
+pub(super) fn headers(platform: &web_sys::Headers) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for pair in Array::from(platform) {
         let pair: Array = pair.unchecked_into();
@@ -95,9 +95,14 @@ async fn body(request: &web_sys::Request, headers: &HeaderMap) -> Result<Vec<u8>
         let buffer = JsFuture::from(request.array_buffer()?).await?;
         return Ok(Uint8Array::new(&buffer).to_vec());
     }
+    drain(stream, BODY_BYTES_MAX).await
+}
+
+/// At most one byte more than the cap.
+pub(super) async fn drain(stream: web_sys::ReadableStream, bytes_max: usize) -> Result<Vec<u8>> {
     let reader: web_sys::ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     let mut body = Vec::new();
-    while body.len() <= BODY_BYTES_MAX {
+    while body.len() <= bytes_max {
         let part = JsFuture::from(reader.read()).await?;
         if is_true(&Reflect::get(&part, &JsValue::from_str("done"))?) {
             return Ok(body);
@@ -106,7 +111,7 @@ async fn body(request: &web_sys::Request, headers: &HeaderMap) -> Result<Vec<u8>
         let chunk: Uint8Array = chunk.dyn_into().map_err(Error::from)?;
         body.extend_from_slice(&chunk.to_vec());
     }
-    body.truncate(BODY_BYTES_MAX.saturating_add(1));
+    body.truncate(bytes_max.saturating_add(1));
     // The rest is refused, not read.
     let _ = reader.cancel();
     Ok(body)
