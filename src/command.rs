@@ -6,3 +6,4 @@ pub mod https;
 pub mod import;
 pub mod private_file;
 pub mod show;
+pub mod owner;

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Parser, Subcommand};
 use durable_thinking::command::https::Network;
 use durable_thinking::command::{doctor, export, import, private_file, show};
+use durable_thinking::command::owner;
 use durable_thinking::config::Origin;
 use durable_thinking::database::sqlite::Sqlite;
 use durable_thinking::local::{self, Local};
@@ -82,6 +83,14 @@ enum Command {
         #[arg(long, value_name = "URL", value_parser = doctor::parse_address)]
         from_server: Option<Origin>,
     },
+    /// Shows and ends what a server's sign-in gave away; the token is taken as `doctor` takes it
+    Owner {
+        /// The address of the server
+        #[arg(value_parser = doctor::parse_address)]
+        url: Origin,
+        #[command(subcommand)]
+        task: owner::Task,
+    },
 }
 
 /// Where thoughts are stored.
@@ -110,6 +119,7 @@ fn main() -> ExitCode {
         Some(Command::Import { file, .. }) => {
             take_in(&arguments.place, &file.unwrap_or_else(|| "-".into()))
         }
+        Some(Command::Owner { url, task }) => ask_as_owner(&url, &task),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -170,6 +180,13 @@ fn examine(url: Origin) -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+#[allow(clippy::print_stdout)] // the answer is what this command is asked for
+fn ask_as_owner(url: &Origin, task: &owner::Task) -> Result<(), Box<dyn Error>> {
+    let token = read_token().ok_or("the owner's commands need MCP_API_TOKEN")?;
+    println!("{}", owner::ask(url, &token, task, &Network::default())?);
+    Ok(())
 }
 
 /// The token from the environment, from a prompt or from a pipe. Never from an argument, which others could read.

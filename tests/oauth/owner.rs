@@ -1,5 +1,9 @@
 //! What the owner can see and end.
 
+use durable_thinking::command::https::Https;
+use durable_thinking::command::owner::{self, Task};
+use durable_thinking::config::Origin;
+use http::{Request, Response};
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, CLAUDE, Client, Tokens};
@@ -156,4 +160,52 @@ fn a_client_can_be_kept_out() {
     client.connect(&isolate);
     assert_eq!(ask(&isolate, "POST", "nonsense", &Value::Null).status, 404);
     assert_eq!(ask(&isolate, "GET", "", &Value::Null).status, 404);
+}
+
+impl Https for Isolate {
+    fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
+        let reply = Isolate::send(self, request);
+        let response = Response::builder().status(reply.status);
+        Ok(response.body(reply.body.into_bytes()).unwrap())
+    }
+}
+
+#[test]
+fn the_native_commands_reach_all_of_it() {
+    let (isolate, _, tokens) = setup();
+    let origin = Origin::parse(crate::world::ORIGIN).unwrap();
+    let ask = |task: Task| owner::ask(&origin, STATIC, &task, &isolate);
+    assert_eq!(
+        ask(Task::Grants).unwrap(),
+        "   1  Claude at https://claude.ai, octocat; since 2026-11-30 13:45, last used 2026-11-30 13:45"
+    );
+    assert_eq!(
+        ask(Task::RotateKey { forget: false }).unwrap(),
+        "Root key 2 is in use. Older keys still verify."
+    );
+    let login = "octocat".to_owned();
+    let cleared = ask(Task::ClearPin {
+        login: login.clone(),
+    })
+    .unwrap();
+    assert_eq!(
+        cleared,
+        "Whoever signs in as octocat next is taken for octocat."
+    );
+    assert!(
+        ask(Task::ClearPin { login })
+            .unwrap()
+            .starts_with("No account number")
+    );
+    assert_eq!(ask(Task::Revoke { grant: 1 }).unwrap(), "Grant 1 is over.");
+    assert!(
+        ask(Task::Revoke { grant: 1 })
+            .unwrap_err()
+            .contains("no such grant")
+    );
+    assert_eq!(isolate.call("/mcp-compat", &tokens.access).status, 401);
+    assert_eq!(ask(Task::RevokeAll).unwrap(), "Every grant is over.");
+    assert_eq!(ask(Task::Grants).unwrap(), "Nobody has signed in.");
+    let refused = owner::ask(&origin, "x", &Task::Grants, &isolate).unwrap_err();
+    assert!(refused.contains("does not take this token"));
 }
