@@ -26,6 +26,7 @@ mod kv;
 mod lag;
 mod owner;
 mod refresh;
+mod samples;
 mod signed;
 mod tokens;
 mod world;

@@ -8,6 +8,7 @@
 mod budget;
 mod privacy;
 mod retention;
+mod sign_in;
 mod stories;
 mod transcripts;
 mod trap;
