@@ -10,12 +10,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::{Args, Parser, Subcommand};
 use durable_thinking::command::https::Network;
-<<<<<<< HEAD
-use durable_thinking::command::{doctor, export, import, private_file, show};
-=======
->>>>>>> 1513a53 (docs, tests: sign requests in shell and Python, sign in with Chromium and a real client)
 use durable_thinking::command::owner;
-use durable_thinking::command::{doctor, export, import, private_file};
+use durable_thinking::command::{doctor, export, import, private_file, show};
 use durable_thinking::config::Origin;
 use durable_thinking::database::sqlite::Sqlite;
 use durable_thinking::local::{self, Local};
