@@ -101,10 +101,19 @@ impl<D: Database> Store<D> {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
+        self.find_at(keys.lookup(), settings, now)
+    }
+
+    fn find_at(
+        &self,
+        lookup: &[u8],
+        settings: &Settings,
+        now: Timestamp,
+    ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
         let sql = format!("select {SEQUENCE_COLUMNS} from sequence where lookup = ?");
         let Some(mut row) = self
             .database
-            .query(&sql, &[keys.lookup().into()])?
+            .query(&sql, &[lookup.into()])?
             .into_iter()
             .next()
         else {

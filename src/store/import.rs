@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::database::Database;
 use crate::fresh::Fresh;
 use crate::refusal::{Code, Refusal};
-use crate::seal::{Field, Keys};
+use crate::seal::{DIGEST_BYTES, Field, Keys};
 use crate::sequence_id::SequenceId;
 use crate::settings::{LoopGuard, Settings};
 use crate::store::append::replay;
@@ -53,14 +53,19 @@ pub struct Claim {
     pub ordinal: Option<u32>,
 }
 
-/// A document that fits into one call.
+/// A document, or a part of one, that fits into one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Import {
-    /// Minted with the call, so that the same call arriving twice is one import.
+    /// Minted with the first call, so that the same call arriving twice is one import.
     pub sequence_id: SequenceId,
     pub origin: String,
     pub entries: Vec<Entry>,
+    /// The ordinal of the first entry: 1, unless earlier parts went before.
+    pub first: u32,
+    /// Further parts follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 /// What became of a document.
@@ -82,26 +87,45 @@ pub fn refuse(place: &str, reason: impl std::fmt::Display) -> Refusal {
 }
 
 impl<D: Database> Store<D> {
-    /// Imports a document that was read before.
+    /// Imports a document that was read before, or the next part of one.
+    ///
+    /// Until the last part has come, the rows lie under a lookup that no id leads to: nobody can read half a document. What is
+    /// never finished goes with retention, or when the owner purges.
     pub fn import(
         &self,
         import: &Import,
         settings: &Settings,
         fresh: &Fresh,
     ) -> Result<Imported, Error> {
-        let keys = Keys::derive(&import.sequence_id);
-        if let Some(done) = self.find(&keys, settings, fresh.now)? {
-            return Ok(Imported {
-                sequence_id: import.sequence_id,
-                thoughts: done.newest.ordinal,
-                branches: done.branch_count()?,
-            });
-        }
-        self.import_with(import.sequence_id, fresh, |importer| {
+        let mut importer = self.importer(import.sequence_id, fresh);
+        let hidden = upload_lookup(&importer.keys);
+        let last = u32::try_from(import.entries.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(import.first)
+            .saturating_sub(1);
+        self.database.transaction(|| {
+            if let Some(done) = self.find(&importer.keys, settings, fresh.now)? {
+                importer.sequence = Some(done);
+                return importer.told();
+            }
+            importer.sequence = self.find_at(&hidden, &importer.settings, fresh.now)?;
+            let stored = importer.sequence.as_ref().map_or(0, |it| it.newest.ordinal);
+            if stored > 0 && stored == last && import.more {
+                // The same part again.
+                return importer.told();
+            }
+            if import.first != stored.saturating_add(1) {
+                let reason = match stored {
+                    0 => "no import is under way with this id; begin again with the first part"
+                        .to_owned(),
+                    count => format!("{count} thoughts have come; the next part begins after them"),
+                };
+                return Err(refuse("/upload", reason).into());
+            }
             for entry in &import.entries {
                 importer.append(entry)?;
             }
-            Ok(import.origin.clone())
+            importer.finish(&import.origin, import.more.then_some(hidden.as_slice()))
         })
     }
 
@@ -114,18 +138,27 @@ impl<D: Database> Store<D> {
         body: impl FnOnce(&mut Importer<'_, D>) -> Result<String, Error>,
     ) -> Result<Imported, Error> {
         self.database.transaction(|| {
-            let mut importer = Importer {
-                store: self,
-                keys: Keys::derive(&sequence_id),
-                settings: replay_settings(),
-                fresh,
-                sequence_id,
-                sequence: None,
-            };
+            let mut importer = self.importer(sequence_id, fresh);
             let origin = body(&mut importer)?;
-            importer.finish(&origin)
+            importer.finish(&origin, None)
         })
     }
+
+    fn importer<'s>(&'s self, sequence_id: SequenceId, fresh: &'s Fresh) -> Importer<'s, D> {
+        Importer {
+            store: self,
+            keys: Keys::derive(&sequence_id),
+            settings: replay_settings(),
+            fresh,
+            sequence_id,
+            sequence: None,
+        }
+    }
+}
+
+/// Where the rows of an import lie that is under way.
+fn upload_lookup(keys: &Keys) -> [u8; DIGEST_BYTES] {
+    keys.cursor_tag(&[b"import under way"])
 }
 
 /// Limits and advice of today do not judge what was thought before.
@@ -169,18 +202,26 @@ impl<D: Database> Importer<'_, D> {
     }
 
     /// Notes the origin. The import counts as a write: retention begins anew with it, however old the thoughts are.
-    fn finish(self, origin: &str) -> Result<Imported, Error> {
-        let Some(sequence) = self.sequence else {
+    fn finish(&self, origin: &str, hidden: Option<&[u8]>) -> Result<Imported, Error> {
+        let Some(sequence) = &self.sequence else {
             return Err(refuse("/thoughts", "there is no thought").into());
         };
         self.store.database.query(
-            "update sequence set origin = ?, written_at = ? where sequence = ?",
+            "update sequence set lookup = ?, origin = ?, written_at = ? where sequence = ?",
             &[
+                hidden.unwrap_or(self.keys.lookup()).into(),
                 self.keys.seal(Field::Origin, origin, self.fresh).into(),
                 milliseconds(self.fresh.now.max(sequence.newest.created_at)),
                 sequence.row.sequence.into(),
             ],
         )?;
+        self.told()
+    }
+
+    fn told(&self) -> Result<Imported, Error> {
+        let Some(sequence) = &self.sequence else {
+            return Err(refuse("/thoughts", "there is no thought").into());
+        };
         Ok(Imported {
             sequence_id: self.sequence_id,
             thoughts: sequence.newest.ordinal,

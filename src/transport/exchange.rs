@@ -18,12 +18,12 @@ use crate::page::Page;
 use crate::refusal::{Class, Code, Refusal};
 use crate::sequence_id::SequenceId;
 use crate::store;
-use crate::store::import::{Import, Imported};
+use crate::store::import::{Import, Imported, refuse};
 use crate::tools::{Call, Outcome};
 use crate::transport::http::Site;
 use crate::transport::status::{full, json_response};
 use crate::transport::{Access, Body, Chunks, Stream};
-use crate::view::document::read::read;
+use crate::view::document::read::read_part;
 use crate::view::export::{Export, Format};
 
 const ENDED_EARLY: &str =
@@ -145,6 +145,9 @@ impl<S: Server, A> Chunks for Rest<S, A> {
 }
 
 /// Makes a new sequence of a document, and answers with its id.
+///
+/// A document that does not fit into one message comes in parts: each is the document with a slice of its thoughts and, but for
+/// the last, `"more": true`. The answer to the first gives the `upload` that all others carry. A part may be sent again.
 pub(super) async fn import<S, A>(
     request: &Request<Vec<u8>>,
     site: &Rc<Site<S, A>>,
@@ -155,34 +158,43 @@ where
     S: Server,
 {
     match take(request.body(), &site.server, fresh).await {
-        Ok(imported) => {
+        Ok((imported, more)) => {
             access.outcome = Some("ok");
-            json_response(
-                201,
-                &json!({
-                    "sequenceId": imported.sequence_id,
-                    "thoughts": imported.thoughts,
-                    "branches": imported.branches,
-                }),
-            )
+            let id = imported.sequence_id;
+            let body = if more {
+                json!({ "upload": id, "thoughts": imported.thoughts })
+            } else {
+                json!({ "sequenceId": id, "thoughts": imported.thoughts, "branches": imported.branches })
+            };
+            json_response(if more { 202 } else { 201 }, &body)
         }
         Err(refusal) => refused(&refusal, access),
     }
 }
 
-async fn take<S: Server>(body: &[u8], server: &S, fresh: &Fresh) -> Result<Imported, Refusal> {
+async fn take<S: Server>(
+    body: &[u8],
+    server: &S,
+    fresh: &Fresh,
+) -> Result<(Imported, bool), Refusal> {
     let mut entries = Vec::new();
-    let origin = read(body, &mut entries, fresh.now).map_err(|error| match error {
+    let source = read_part(body, &mut entries, fresh.now).map_err(|error| match error {
         store::Error::Refused(refusal) => refusal,
         store::Error::Fault(_) => Refusal::unavailable(&fresh.request_id()),
     })?;
+    let sequence_id = match &source.upload {
+        None => SequenceId::new(fresh.draw()),
+        Some(upload) => SequenceId::parse(upload).map_err(|damaged| refuse("/upload", damaged))?,
+    };
     let call = Call::Import(Box::new(Import {
-        sequence_id: SequenceId::new(fresh.draw()),
-        origin,
+        sequence_id,
+        origin: source.origin,
         entries,
+        first: source.first,
+        more: source.more,
     }));
     match server.run(&call, fresh).await? {
-        Outcome::Imported(imported) => Ok(imported),
+        Outcome::Imported(imported) => Ok((imported, source.more)),
         _ => Err(another_question()),
     }
 }

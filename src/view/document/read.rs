@@ -44,15 +44,41 @@ impl<D: Database> Sink for Importer<'_, D> {
     }
 }
 
-/// Reads the whole input into `sink`, and gives the note of where it came from.
-///
-/// The input is one document, or history pages: one, an array of them, or one after another. `now` stands in for times that
-/// a history does not tell.
+/// What was read beside the thoughts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The note of where the new sequence came from.
+    pub origin: String,
+    /// What the answer to the first part gave, for the parts after it.
+    pub upload: Option<String>,
+    /// The ordinal of the first thought.
+    pub first: u32,
+    /// Further parts follow.
+    pub more: bool,
+}
+
+/// Reads a whole document as [`read_part`] does, and gives the note of where it came from.
 pub fn read(
     input: impl Read,
     sink: &mut impl Sink,
     now: Timestamp,
 ) -> Result<String, store::Error> {
+    let source = read_part(input, sink, now)?;
+    if source.upload.is_some() || source.more {
+        return Err(refuse("/upload", "this is one part of a document; give the whole").into());
+    }
+    Ok(source.origin)
+}
+
+/// Reads the whole input into `sink`.
+///
+/// The input is one document, or history pages: one, an array of them, or one after another. `now` stands in for times that
+/// a history does not tell.
+pub fn read_part(
+    input: impl Read,
+    sink: &mut impl Sink,
+    now: Timestamp,
+) -> Result<Source, store::Error> {
     let budget = metered::Budget::default();
     let mut reader = Reader {
         sink,
@@ -69,6 +95,9 @@ pub fn read(
         began: None,
         origin: None,
         more: false,
+        first: 1,
+        upload: None,
+        is_part: false,
     };
     let input = Metered::new(input, budget);
     let mut json = serde_json::Deserializer::from_reader(input);
@@ -113,6 +142,11 @@ struct Reader<'s, S> {
     origin: Option<String>,
     /// The page before said that another one follows.
     more: bool,
+    /// The ordinal of the first thought.
+    first: u32,
+    upload: Option<String>,
+    /// The document says that more parts follow.
+    is_part: bool,
 }
 
 /// A fault ends the reading.
@@ -153,6 +187,7 @@ impl<S: Sink> Reader<'_, S> {
             }
         }
         self.expected = Some(header.thought_history_length);
+        self.began = self.began.or(header.created_at.map(|moment| moment.0));
         for branch in header.branches.into_iter().flatten() {
             let parent = branch.parent_branch_id.unwrap_or_else(BranchName::main);
             self.parents.insert(branch.branch_id, parent);
@@ -227,7 +262,11 @@ impl<S: Sink> Reader<'_, S> {
     /// A document counts its thoughts. In a history of another server the numbers may have gaps.
     fn check_ordinal(&mut self, ordinal: u32, place: &str) -> Checked {
         let fits = match self.kind {
-            Some(Kind::Document) => ordinal == self.count,
+            Some(Kind::Document) if self.count == 1 && self.upload.is_some() => {
+                self.first = ordinal;
+                ordinal > 1
+            }
+            Some(Kind::Document) => ordinal == self.ordinal.saturating_add(1),
             _ => ordinal > self.ordinal,
         };
         let after = self.ordinal;
@@ -241,7 +280,7 @@ impl<S: Sink> Reader<'_, S> {
         Err(refuse(place, reason).into())
     }
 
-    fn finish(self) -> Result<String, store::Error> {
+    fn finish(self) -> Result<Source, store::Error> {
         if self.more {
             let reason = format!(
                 "nextCursor says that more follows after {} thoughts. Give all pages, in order asc",
@@ -249,14 +288,27 @@ impl<S: Sink> Reader<'_, S> {
             );
             return Err(refuse(&format!("{}/nextCursor", self.prefix), reason).into());
         }
-        if let Some(expected) = self.expected
-            && expected != self.count
-        {
-            let reason = format!("says {expected}, but there are {} thoughts", self.count);
+        let count = match self.kind {
+            Some(Kind::Document) => self.ordinal,
+            _ => self.count,
+        };
+        if let Some(expected) = self.expected {
             let place = format!("{}/sequence/thoughtHistoryLength", self.prefix);
-            return Err(refuse(&place, reason).into());
+            if self.is_part && expected <= count {
+                let reason = format!("says {expected}, so nothing follows after {count} thoughts");
+                return Err(refuse(&place, reason).into());
+            }
+            if !self.is_part && expected != count {
+                let reason = format!("says {expected}, but there are {count} thoughts");
+                return Err(refuse(&place, reason).into());
+            }
         }
-        Ok(self.note())
+        Ok(Source {
+            origin: self.note(),
+            upload: self.upload,
+            first: self.first,
+            more: self.is_part,
+        })
     }
 
     /// Where the new sequence came from.
@@ -268,7 +320,7 @@ impl<S: Sink> Reader<'_, S> {
         let mut note = format!(
             "Imported {} from {source} of {} thoughts",
             self.now.to_rfc3339(),
-            self.count
+            self.expected.unwrap_or(self.count)
         );
         match self.began {
             Some(began) if began != self.now => {

@@ -91,6 +91,8 @@ impl Bench {
             sequence_id: SequenceId::new(fresh.draw()),
             origin,
             entries,
+            first: 1,
+            more: false,
         };
         let settings = self.settings.clone();
         self.store

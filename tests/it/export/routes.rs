@@ -187,3 +187,68 @@ fn the_routes_ask_what_every_route_asks() {
         );
     }
 }
+
+/// A part of a document: a slice of its thoughts, as a client cuts it.
+fn part(document: &Value, from: usize, to: usize, upload: &Value) -> String {
+    let thoughts = document["thoughts"].as_array().unwrap();
+    let mut part = format!(
+        "{{\"format\":{},\"version\":1,\"sequence\":{},",
+        document["format"], document["sequence"]
+    );
+    if !upload.is_null() {
+        part.push_str(&format!("\"upload\":{upload},"));
+    }
+    let more = to < thoughts.len();
+    let slice = Value::Array(thoughts[from..to].to_vec());
+    part.push_str(&format!("\"more\":{more},\"thoughts\":{slice}}}"));
+    part
+}
+
+#[test]
+fn a_large_document_comes_in_parts() {
+    let (mut router, id) = router(700);
+    let document: Value = serde_json::from_slice(&ask(&mut router, &id, "json").body).unwrap();
+    let first = part(&document, 0, 200, &Value::Null);
+    let reply = router.send(&Request::post("/import", first));
+    assert_eq!(reply.status, 202, "{}", reply.json());
+    let upload = reply.json()["upload"].clone();
+    let hidden = ask(&mut router, upload.as_str().unwrap(), "json");
+    assert_eq!(hidden.status, 404, "half a document can be read");
+    let mut send = |from, to, status, expected: Value| {
+        let reply = router.send(&Request::post(
+            "/import",
+            part(&document, from, to, &upload),
+        ));
+        let body = reply.json();
+        assert_eq!((reply.status, &body), (status, &expected));
+    };
+    let second = json!({ "upload": upload, "thoughts": 450 });
+    send(200, 450, 202, second.clone());
+    // The answer was lost, and the part is sent again.
+    send(200, 450, 202, second);
+    let gap = json!({
+        "error": "import_invalid", "class": "input", "retry": "fix_input",
+        "message": "/upload: 450 thoughts have come; the next part begins after them. Nothing was stored",
+    });
+    send(500, 700, 400, gap);
+    let done = json!({ "sequenceId": upload, "thoughts": 700, "branches": 0 });
+    send(450, 700, 201, done.clone());
+    send(450, 700, 201, done);
+    let again = ask(&mut router, upload.as_str().unwrap(), "json").body;
+    let again: Value = serde_json::from_slice(&again).unwrap();
+    assert_eq!(again["thoughts"], document["thoughts"]);
+    let mut wrong = |from, to, upload: &Value, expected: &str| {
+        let reply = router.send(&Request::post("/import", part(&document, from, to, upload)));
+        let message = reply.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with(expected), "{message}");
+    };
+    let unknown = json!("seq_014d2pf2dbsqqg28t5cy4tqkffkn");
+    wrong(200, 300, &unknown, "/upload: no import is under way");
+    wrong(200, 300, &json!("x"), "/upload: a sequence id begins");
+    wrong(
+        200,
+        300,
+        &Value::Null,
+        "/thoughts/0/ordinal: 201 came after 0",
+    );
+}

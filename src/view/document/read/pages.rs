@@ -86,6 +86,8 @@ enum Member {
     Sequence,
     Thoughts,
     NextCursor,
+    Upload,
+    More,
 }
 
 impl<S: Sink> Reader<'_, S> {
@@ -112,6 +114,9 @@ impl<S: Sink> Reader<'_, S> {
         }
         if is_document != has(Member::Version) {
             return Err(self.stop(place, "version", "format and version go together"));
+        }
+        if !is_document && (has(Member::Upload) || has(Member::More)) {
+            return Err(self.stop(place, "upload", "a history comes in one piece"));
         }
         if is_document && has(Member::NextCursor) {
             return Err(self.stop(place, "nextCursor", "a document has one page"));
@@ -157,6 +162,11 @@ impl<S: Sink> Reader<'_, S> {
                 reader: self,
                 place,
             })?,
+            Member::Upload if seen.contains(&Member::Thoughts) => {
+                return Err(self.stop(place, "upload", "must stand before the thoughts"));
+            }
+            Member::Upload => self.upload = Some(map.next_value()?),
+            Member::More => self.is_part = map.next_value()?,
             Member::NextCursor => {
                 self.more = map.next_value::<Option<IgnoredAny>>()?.is_some();
             }
