@@ -218,3 +218,184 @@ pub fn active_among<F: Facts>(facts: &F, nodes: &[Node]) -> Result<Vec<Node>, F:
     path.truncate(low);
     Ok(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    use super::{Facts, Fork, MAIN, Node, Resolved, active_among, is_active, resolve, sees};
+
+    /// Rows in memory, with a count of the questions asked.
+    #[derive(Default)]
+    struct Rows {
+        nodes: Vec<Node>,
+        forks: Vec<Fork>,
+        asked: Cell<u32>,
+    }
+
+    impl Rows {
+        /// Appends to `branch`; a rewind takes the place of the thought with the ordinal `rewinds_to`.
+        fn add(&mut self, branch: u32, number: u32, rewinds_to: Option<u32>) -> u32 {
+            let ordinal = u32::try_from(self.nodes.len()).unwrap() + 1;
+            let head = self.nodes.iter().rfind(|node| node.branch == branch);
+            let fork = branch
+                .checked_sub(1)
+                .and_then(|index| self.forks.get(index as usize));
+            let start = fork.map_or(0, |fork| self.nodes[fork.ordinal as usize - 1].position);
+            let position = match rewinds_to {
+                Some(target) => self.nodes[target as usize - 1].position,
+                None => head.map_or(start, |head| head.position) + 1,
+            };
+            let stretch = match rewinds_to {
+                Some(_) => ordinal,
+                None => head.map_or(0, |head| head.stretch),
+            };
+            self.nodes.push(Node {
+                ordinal,
+                branch,
+                number,
+                position,
+                stretch,
+            });
+            ordinal
+        }
+
+        fn begin(&mut self, parent: u32, ordinal: u32) -> u32 {
+            let number = self.nodes[ordinal as usize - 1].number;
+            self.forks.push(Fork {
+                parent,
+                ordinal,
+                number,
+            });
+            u32::try_from(self.forks.len()).unwrap()
+        }
+
+        fn newest(&self, is: impl Fn(&Node) -> bool) -> Option<Node> {
+            self.asked.set(self.asked.get() + 1);
+            self.nodes.iter().rfind(|node| is(node)).copied()
+        }
+    }
+
+    impl Facts for Rows {
+        type Error = Infallible;
+
+        fn fork(&self, branch: u32) -> Result<Option<Fork>, Infallible> {
+            self.asked.set(self.asked.get() + 1);
+            let index = branch.checked_sub(1);
+            Ok(index
+                .and_then(|index| self.forks.get(index as usize))
+                .copied())
+        }
+
+        fn node(&self, ordinal: u32) -> Result<Option<Node>, Infallible> {
+            Ok(self.newest(|node| node.ordinal == ordinal))
+        }
+
+        fn head(&self, branch: u32) -> Result<Option<Node>, Infallible> {
+            Ok(self.newest(|node| node.branch == branch))
+        }
+
+        fn called(&self, branch: u32, number: u32, until: u32) -> Result<Option<Node>, Infallible> {
+            Ok(self.newest(|node| {
+                node.branch == branch && node.number == number && node.ordinal <= until
+            }))
+        }
+
+        fn newest_at(
+            &self,
+            branch: u32,
+            position: u32,
+            until: u32,
+        ) -> Result<Option<Node>, Infallible> {
+            Ok(self.newest(|node| {
+                node.branch == branch && node.position == position && node.ordinal <= until
+            }))
+        }
+    }
+
+    #[track_caller]
+    fn check(rows: &Rows, branch: u32, number: u32, expected: Option<(u32, bool)>) {
+        let Ok(found) = resolve(rows, branch, number, None);
+        let found = found.map(|Resolved { node, is_active }| (node.ordinal, is_active));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_nearest_scope_wins_and_a_fork_hides_what_follows_it() {
+        let mut rows = Rows::default();
+        for number in 1..=5 {
+            rows.add(MAIN, number, None);
+        }
+        let b = rows.begin(MAIN, 3);
+        rows.add(b, 4, None);
+        let c = rows.begin(b, 6);
+        rows.add(c, 2, None);
+        check(&rows, MAIN, 4, Some((4, true)));
+        check(&rows, b, 4, Some((6, true)));
+        check(&rows, b, 5, None);
+        check(&rows, c, 2, Some((7, true)));
+        check(&rows, c, 3, Some((3, true)));
+        // What an ancestor says later under a number before the fork is seen; siblings are not.
+        rows.add(MAIN, 3, None);
+        check(&rows, c, 3, Some((8, true)));
+        check(&rows, MAIN, 6, None);
+        assert_eq!(sees(&rows, c, MAIN, 3), Ok(true));
+        assert_eq!(sees(&rows, c, MAIN, 4), Ok(false));
+        assert_eq!(sees(&rows, MAIN, c, 1), Ok(false));
+    }
+
+    /// Every way of rewinding seven thoughts three times: the search agrees with a look at each row.
+    #[test]
+    fn every_rewind_leaves_what_was_not_set_aside() {
+        for program in 0..7_u32.pow(3) {
+            let mut rows = Rows::default();
+            for number in 1..=7 {
+                rows.add(MAIN, number % 3, None);
+            }
+            for at in [program % 7, program / 7 % 7, program / 49] {
+                let active: Vec<Node> = rows
+                    .nodes
+                    .iter()
+                    .filter(|node| is_active(&rows, **node) == Ok(true))
+                    .copied()
+                    .collect();
+                assert_eq!(active_among(&rows, &rows.nodes), Ok(active.clone()));
+                let target = active[at as usize % active.len()].ordinal;
+                rows.add(MAIN, at % 3, Some(target));
+                rows.add(MAIN, 1, None);
+            }
+            for number in 0..3 {
+                let called = || rows.nodes.iter().filter(|node| node.number == number);
+                let active = called().rfind(|node| is_active(&rows, **node) == Ok(true));
+                let expected = active
+                    .map(|node| (node.ordinal, true))
+                    .or(called().next_back().map(|node| (node.ordinal, false)));
+                check(&rows, MAIN, number, expected);
+            }
+        }
+    }
+
+    /// A row that no append could have written must not keep a call busy for ever.
+    #[test]
+    fn damaged_rows_end_the_walk() {
+        let mut rows = Rows::default();
+        rows.add(MAIN, 1, None);
+        let b = rows.begin(MAIN, 1);
+        rows.add(b, 2, None);
+        rows.forks[0].parent = b;
+        check(&rows, b, 1, None);
+        rows.forks[0].parent = 9;
+        check(&rows, b, 1, None);
+        assert_eq!(sees(&rows, b, MAIN, 1), Ok(false));
+        // Two thoughts at one place, neither of them begun by a rewind.
+        let mut rows = Rows::default();
+        for _ in 0..500 {
+            rows.add(MAIN, 1, None);
+            rows.nodes.last_mut().unwrap().position = 1;
+        }
+        rows.nodes.last_mut().unwrap().number = 2;
+        check(&rows, MAIN, 1, Some((499, false)));
+        assert!(rows.asked.get() < 20, "{}", rows.asked.get());
+    }
+}
