@@ -99,7 +99,7 @@ pub fn consent(consent: &Consent<'_>) -> Reply {
     let name = escape(&client.name);
     let (destination, label) = destination(redirect);
     let mut body = format!(
-        "<h1>Give {name} access to your thinking?</h1>\n\
+        "<h1>Allow access to your thinking?</h1>\n\
          <p class=\"to\"><span>{label}</span><strong>{}</strong></p>\n",
         escape(&destination)
     );

@@ -209,3 +209,47 @@ fn the_native_commands_reach_all_of_it() {
     let refused = owner::ask(&origin, "x", &Task::Grants, &isolate).unwrap_err();
     assert!(refused.contains("does not take this token"));
 }
+
+/// What lets people in has nothing to do with what opens a sequence: that is its id alone.
+#[test]
+fn every_history_outlives_the_token_the_app_and_the_root_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new();
+    *world.thoughts.borrow_mut() = Some(folder.path().join("thoughts.db"));
+    let isolate = world.isolate(1);
+    let tokens = Client::register(&isolate, CLAUDE).connect(&isolate);
+    let thought = json!({"thought": "Kept.", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false});
+    let stored = isolate
+        .tool(&tokens.access, "sequentialthinking", &thought)
+        .json();
+    let sequence = stored["result"]["structuredContent"]["sequenceId"].clone();
+    assert_eq!(
+        ask(&isolate, "POST", "rotate-key", &json!({"forget": true})).status,
+        200
+    );
+    let token = "another-token-0123456789abcdef01234567";
+    let rotated = [
+        ("MCP_API_TOKEN", token),
+        ("PUBLIC_ORIGIN", crate::world::ORIGIN),
+        ("GITHUB_CLIENT_ID", "Iv1.another"),
+        ("GITHUB_CLIENT_SECRET", "github-secret"),
+        ("ALLOWED_GITHUB_LOGIN", "octocat"),
+        ("TOKEN_EPOCH", "7"),
+    ];
+    let after = world.deploy(2, &rotated);
+    assert_eq!(after.call("/mcp-compat", STATIC).status, 401);
+    assert_eq!(after.call("/mcp-compat", &tokens.access).status, 401);
+    let signed_in = Client::register(&after, CLAUDE).connect(&after);
+    for token in [token, &signed_in.access] {
+        let history = after.tool(
+            token,
+            "get_thought_history",
+            &json!({"sequenceId": sequence}),
+        );
+        assert!(
+            history.status == 200 && history.body.contains("Kept."),
+            "{}",
+            history.body
+        );
+    }
+}

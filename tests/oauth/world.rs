@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -48,6 +49,8 @@ pub enum Weather {
 
 pub struct World {
     pub seconds: Cell<u64>,
+    /// Where all isolates keep their thoughts; without it each keeps its own.
+    pub thoughts: RefCell<Option<PathBuf>>,
     /// No two worlds draw the same.
     number: u64,
     seeds: Cell<u64>,
@@ -95,6 +98,7 @@ impl World {
     pub fn new() -> Rc<Self> {
         Rc::new(Self {
             seconds: Cell::new(1_796_046_300),
+            thoughts: RefCell::default(),
             number: WORLDS.fetch_add(1, Ordering::Relaxed),
             seeds: Cell::new(0),
             vault: Vault::open(Sqlite::open_in_memory().unwrap()).unwrap(),
@@ -141,7 +145,7 @@ impl World {
             server: Thinking {
                 settings: store_settings.clone(),
                 host: Local {
-                    store: Store::open(Sqlite::open_in_memory().unwrap()).unwrap(),
+                    store: Store::open(self.open_thoughts()).unwrap(),
                     settings: store_settings,
                 },
             },
@@ -157,6 +161,13 @@ impl World {
             world: Rc::clone(self),
             site: Rc::new(site),
             origin: origin.to_owned(),
+        }
+    }
+
+    fn open_thoughts(&self) -> Sqlite {
+        match &*self.thoughts.borrow() {
+            Some(path) => Sqlite::open(path).unwrap(),
+            None => Sqlite::open_in_memory().unwrap(),
         }
     }
 
@@ -362,6 +373,18 @@ impl Isolate {
     /// A call of MCP with this token, at this path.
     pub fn call(&self, path: &str, token: &str) -> Reply {
         self.call_with(path, &[("authorization", &format!("Bearer {token}"))])
+    }
+
+    pub fn tool(&self, token: &str, name: &str, arguments: &Value) -> Reply {
+        let call = serde_json::json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": name, "arguments": arguments },
+        });
+        let request = self
+            .request("POST", "/mcp-compat")
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {token}"));
+        self.send(request.body(call.to_string().into_bytes()).unwrap())
     }
 
     pub fn call_with(&self, path: &str, headers: &[(&str, &str)]) -> Reply {

@@ -250,3 +250,52 @@ pub struct Summary {
     pub last_used: u64,
     pub expires: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Ask, Bytes, Identity, Reason, Record};
+    use crate::oauth::audience::Audience;
+
+    /// A new Worker may speak with an object that still runs the old program.
+    #[test]
+    fn the_wire_format_is_pinned() {
+        let zeros = "A".repeat(43);
+        let ask = |ask: &Ask| serde_json::to_string(ask).unwrap();
+        assert_eq!(ask(&Ask::Keys), r#""keys""#);
+        let access = Bytes([0; 32]);
+        assert_eq!(
+            ask(&Ask::Check { access }),
+            format!(r#"{{"check":{{"access":"{zeros}"}}}}"#)
+        );
+        let record = Record {
+            grant: 1,
+            audience: Audience::ORIGIN,
+            issued: 2,
+            expires: 3,
+            epoch: 0,
+            identity: Identity {
+                base: "https://github.com".to_owned(),
+                github_id: 4,
+                login: "o".to_owned(),
+            },
+        };
+        let identity = r#"{"base":"https://github.com","githubId":4,"login":"o"}"#;
+        assert_eq!(
+            serde_json::to_string(&Answer::Live { record }).unwrap(),
+            format!(
+                r#"{{"live":{{"record":{{"grant":1,"audience":1,"issued":2,"expires":3,"epoch":0,"identity":{identity}}}}}}}"#
+            )
+        );
+        let refused = Answer::InvalidGrant {
+            reason: Reason::OtherClient,
+            dead: vec![access],
+        };
+        let text = serde_json::to_string(&refused).unwrap();
+        assert_eq!(
+            text,
+            format!(r#"{{"invalidGrant":{{"reason":"other_client","dead":["{zeros}"]}}}}"#)
+        );
+        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), refused);
+        assert!(serde_json::from_str::<Answer>(r#"{"live":{}}"#).is_err());
+    }
+}
