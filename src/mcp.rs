@@ -11,7 +11,7 @@ pub mod result;
 pub mod thinking;
 pub mod version;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
@@ -118,6 +118,8 @@ pub struct Context<'a> {
     pub meta: Meta,
     pub fresh: &'a Fresh,
     pub outgoing: Outgoing,
+    /// The code that a tool refused the call with, for the log.
+    pub refused: Cell<Option<&'static str>>,
 }
 
 impl Context<'_> {

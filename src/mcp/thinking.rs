@@ -106,6 +106,7 @@ impl<T: ToolHost> Server for Thinking<T> {
                 }
             }
             Err(error) => {
+                context.refused.set(Some(error.code.name()));
                 body.insert("content".to_owned(), text_content(&error.to_string()));
                 body.insert("isError".to_owned(), true.into());
             }

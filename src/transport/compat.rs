@@ -2,6 +2,7 @@
 //!
 //! Errors of JSON-RPC ride on 200 here; only what could not be read as a request gets 400.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use http::{Request, Response};
@@ -77,7 +78,9 @@ where
                 return stream(site, request, meta, version, fresh);
             }
             let response = mcp::handle(&site.server, &request, &context).await;
-            respond(200, &response, access) // 4
+            let http = respond(200, &response, access); // 4
+            access.outcome = context.refused.get().or(access.outcome);
+            http
         }
         Frame::One(_) => empty(202), // 3
     }
@@ -89,6 +92,7 @@ fn context<'a>(request: &jsonrpc::Request, version: Version, fresh: &'a Fresh) -
         meta: Meta::parse_legacy(request.params.as_ref()),
         fresh,
         outgoing: Outgoing::closed(),
+        refused: Cell::default(),
     }
 }
 

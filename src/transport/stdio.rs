@@ -2,6 +2,7 @@
 //!
 //! The pipe itself, and the thread that reads it, are left to the host.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io::{self, BufRead};
@@ -192,6 +193,7 @@ impl<S: Server> Session<S> {
             meta,
             fresh,
             outgoing: outgoing.clone(),
+            refused: Cell::default(),
         };
         let mut work = pin!(mcp::handle(&self.server, request, &context));
         let mut lines = Vec::new();

@@ -1,5 +1,6 @@
 //! MCP of 2026-07-28 over HTTP: every request describes itself, in its headers and in its body.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use http::{HeaderMap, Request, Response};
@@ -78,6 +79,7 @@ where
         meta,
         fresh: &fresh,
         outgoing: Outgoing::closed(),
+        refused: Cell::default(),
     };
     let streams = request.method == "tools/call"
         && accepts(&parts.headers, "text/event-stream")
@@ -90,7 +92,9 @@ where
         return stream(site, request, meta, VERSION, fresh);
     }
     let response = mcp::handle(&site.server, &request, &context).await;
-    answer(&response, access)
+    let http = answer(&response, access);
+    access.outcome = context.refused.get().or(access.outcome);
+    http
 }
 
 /// Steps 4 to 6.
@@ -136,6 +140,7 @@ where
             meta,
             fresh: &fresh,
             outgoing,
+            refused: Cell::default(),
         };
         mcp::handle(&site.server, &request, &context)
             .await

@@ -1,8 +1,13 @@
 //! The router at byte level: the golden vectors, and what stands around the protocol.
 
+use std::rc::Rc;
+
+use durable_thinking::local::ready;
+use durable_thinking::transport::Access;
+use durable_thinking::transport::http::route;
 use serde_json::json;
 
-use crate::support::Router;
+use crate::support::{Router, to_message};
 use crate::vectors::{VECTORS, modern};
 use crate::wire::{Http, MODERN, Request, TOKEN};
 
@@ -241,4 +246,44 @@ fn a_client_that_takes_the_origin_for_the_endpoint_is_not_shown_the_page() {
     head.method = "HEAD".to_owned();
     let reply = router.send(&head);
     assert_eq!((reply.status, reply.body.len()), (200, 0));
+}
+
+#[test]
+fn the_log_learns_what_came_of_a_call_in_fixed_words() {
+    let mut router = Router::new();
+    let mut learned = |version: &str, message: &serde_json::Value| {
+        let message = to_message(&router.origin(), &Request::message(version, message));
+        let (site, fresh) = (Rc::clone(&router.site), router.fresh());
+        let response = ready(route(message, site, fresh)).unwrap();
+        let access = response.extensions().get::<Access>().unwrap();
+        (access.route, access.method, access.tool, access.outcome)
+    };
+    let call = |arguments| {
+        modern(
+            1,
+            "tools/call",
+            json!({ "name": "sequentialthinking", "arguments": arguments }),
+        )
+    };
+    let thought = json!({ "thought": "secret", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false });
+    let (method, tool) = (Some("tools/call"), Some("sequentialthinking"));
+    assert_eq!(
+        learned(MODERN, &call(thought.clone())),
+        ("/mcp", method, tool, Some("ok"))
+    );
+    assert_eq!(
+        learned(MODERN, &call(json!({}))),
+        ("/mcp", method, tool, Some("invalid_input"))
+    );
+    let mut old = call(json!({}));
+    old["params"].as_object_mut().unwrap().remove("_meta");
+    assert_eq!(
+        learned("2025-11-25", &old),
+        ("/mcp-compat", method, tool, Some("invalid_input"))
+    );
+    let nowhere = modern(1, "secret/method", json!({}));
+    assert_eq!(
+        learned(MODERN, &nowhere),
+        ("/mcp", None, None, Some("method_not_found"))
+    );
 }
