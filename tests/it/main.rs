@@ -36,6 +36,8 @@ use graph::bench;
 // Shared with the tests against workerd.
 #[path = "../transcripts/lines.rs"]
 mod lines;
+#[path = "../transcripts/long.rs"]
+mod long;
 #[path = "../transcripts/runner.rs"]
 mod runner;
 #[path = "../transcripts/strand.rs"]

@@ -18,6 +18,8 @@ mod trap;
 mod bench;
 #[path = "../../../it/budget/load.rs"]
 mod load;
+#[path = "../../../transcripts/long.rs"]
+mod long;
 #[path = "../../../transcripts/runner.rs"]
 mod runner;
 #[path = "../../../transcripts/vectors.rs"]

@@ -76,3 +76,8 @@ fn golden_vectors() {
         check(&mut host);
     }
 }
+
+#[test]
+fn long_pages_come_with_progress() {
+    crate::long::check(&mut Workerd(Worker::start()));
+}
