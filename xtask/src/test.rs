@@ -35,7 +35,7 @@ enum When {
 }
 
 /// In the order in which they run. A new kind of test is one line here.
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 8] = [
     Part {
         name: "native",
         about: "the library and the native program",
@@ -59,6 +59,18 @@ const PARTS: [Part; 6] = [
         about: "the card in Chromium, fed by the Worker in workerd",
         when: When::Always,
         run: ui::test,
+    },
+    Part {
+        name: "conformance",
+        about: "the conformance suite and the schemas of the protocol",
+        when: When::Always,
+        run: |ready| cargo(ready, &["test", "--quiet", "--package", "conformance"]),
+    },
+    Part {
+        name: "clients",
+        about: "real clients",
+        when: When::Always,
+        run: |ready| cargo(ready, &["test", "--quiet", "--package", "clients"]),
     },
     Part {
         name: "deploy",

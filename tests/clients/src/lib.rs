@@ -1,0 +1,1 @@
+//! Nothing of its own: the clients are in `tests/it`, the scripts beside this folder.
