@@ -26,7 +26,7 @@ function drawDocument(exported) {
     copy: () => handOut(writeMarkdown(graph)),
   });
   shown.setRoomy(true);
-  view.replaceChildren(shown.element, said);
+  view.replaceChildren(el("h1.vh", {}, "Thinking process"), shown.element, said);
   shown.show(graph);
 }
 

@@ -80,7 +80,7 @@ scene("keeps within 500 pixels for fingers, with room for them", { touch: true }
 
 scene("keeps forks and corrections visible when it folds", {}, async (host) => {
   const card = await mountStory(host, serve(longStory(60)));
-  const labels = await card.frame.locator("li.row .vh").allTextContents();
+  const labels = await card.frame.locator("li.row .line > .vh").allTextContents();
   assert.ok(labels.some((label) => label.includes("on branch option-")), labels.join("; "));
   assert.ok(labels[0].startsWith("Step 1"));
   const gap = card.frame.locator("li.gap button").first();
@@ -115,7 +115,7 @@ scene("sets a rewound part aside and says that a branch hangs", {}, async (host)
   ]));
   const aside = await card.frame.locator("li.aside").evaluateAll((rows) => rows.map((row) => row.dataset.ordinal).join(" "));
   assert.equal(aside, "2 4");
-  const labels = await card.frame.locator("li.row .vh").allTextContents();
+  const labels = await card.frame.locator("li.row .line > .vh").allTextContents();
   assert.match(labels[2], /on branch side, hanging/);
   assert.match(labels[4], /revises 2/);
   assert.match(labels[5], /sums up to 4/);

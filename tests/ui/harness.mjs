@@ -99,10 +99,10 @@ async function forward(request, response, { url, token }) {
 }
 
 // One host page in its own browser context. `answers` fakes the server's history for one card after the other.
-export async function openHost(browser, served, { scheme = "light", width = 1280, touch = false, contrast, motion, permissions = [], height = 3000 } = {}) {
+export async function openHost(browser, served, { scheme = "light", width = 1280, touch = false, contrast, motion, permissions = [], height = 3000, scale = 2 } = {}) {
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: scheme, hasTouch: touch, isMobile: touch,
-    forcedColors: contrast, reducedMotion: motion, deviceScaleFactor: 2, permissions, locale: "en-GB", timezoneId: "UTC",
+    forcedColors: contrast, reducedMotion: motion, deviceScaleFactor: scale, permissions, locale: "en-GB", timezoneId: "UTC",
   });
   const page = await context.newPage();
   const trouble = { errors: [], requests: [] };

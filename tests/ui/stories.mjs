@@ -15,7 +15,7 @@ export const cartStory = [
   { thought: "The log position wins, but the pricing job also writes carts and knows no session. Its writes would still be read too early.", thoughtNumber: 5, totalThoughts: 8 },
   { thought: "The pricing job never touches the list of items. It writes a column of its own, which the page may show late without harm.", thoughtNumber: 6, totalThoughts: 8, isRevision: true, revisesThought: 5 },
   { thought: "What is left is the client: it has to keep the position for a second tab. A session cookie of 16 bytes does that, and an old client without it falls back to the primary.", thoughtNumber: 7, totalThoughts: 8, needsMoreThoughts: true },
-  { thought: "Return the log position with every write and let replicas wait for it, 800 ms at most, then ask the primary. Keep the position in a session cookie so that all tabs agree. Drop the timer and the edge cache; alert when more than 1 read in 100 waits.", thoughtNumber: 8, totalThoughts: 8, nextThoughtNeeded: false },
+  { thought: "Return the log position with every write; replicas wait for it 800 ms at most, then ask the primary. All tabs share it in a cookie. No timer, no edge cache.", thoughtNumber: 8, totalThoughts: 8, nextThoughtNeeded: false },
 ];
 
 // Fills in what a model would send: numbers, the wish to go on, and (but for the first call) the sequence's id.

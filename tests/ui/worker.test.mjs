@@ -61,7 +61,7 @@ for (const [era, path] of [["auto", "/mcp"], ["legacy", "/mcp-compat"]]) {
     const final = await host.mount({ html: read.text, trustedTypes: true });
     await final.input(calls.at(-1));
     await final.result(results.at(-1));
-    await final.frame.getByText("12 steps").waitFor();
+    await final.frame.getByText("12 steps").first().waitFor();
     const facts = await final.frame.evaluate(() => ({
       forks: document.querySelectorAll(".rail path:not(.arc)").length,
       path: [...document.querySelectorAll("li.on")].map((row) => row.dataset.ordinal).join(" "),
@@ -95,7 +95,7 @@ scene("reads a process of three pages, and keeps to the steps that its card knew
   const card = await host.mount({ html: read.text, context: { theme: "dark" } });
   await card.input(calls.at(-1));
   await card.result(results.at(-1));
-  await card.frame.getByText("220 steps").waitFor();
+  await card.frame.getByText("220 steps").first().waitFor();
   const { calls: asked } = await card.facts();
   assert.equal(asked.length, 3);
   assert.ok(await card.height() <= 500);
