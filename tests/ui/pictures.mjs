@@ -6,7 +6,7 @@ import { builtPage, openBrowser, openHost, serveHost } from "./harness.mjs";
 import { chain, folded, scenes } from "./scenes.mjs";
 
 const [folder = "docs"] = process.argv.slice(2);
-const wanted = process.argv[2] ? { chain, folded, ...scenes } : { chain, card: scenes.process };
+const wanted = process.argv[2] ? { chain, folded, ...scenes } : { chain };
 const html = builtPage();
 const browser = await openBrowser();
 const served = await serveHost();
