@@ -34,7 +34,7 @@ fn play(script: &str) {
     writeln!(input, "http://127.0.0.1:{}", worker.port()).unwrap();
     let told: Vec<String> = lines.map_while(Result::ok).collect();
     for line in &told {
-        println!("{line}");
+        eprintln!("{line}");
     }
     let ended = node.wait().unwrap();
     let log = worker.log().join("\n");
