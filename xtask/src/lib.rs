@@ -12,6 +12,7 @@ pub mod step;
 
 pub mod manifest;
 pub mod setup;
+pub mod size;
 pub mod wasm;
 pub mod workerd;
 

@@ -11,6 +11,7 @@ use crate::fallback;
 use crate::program;
 use crate::setup::npm::Npm;
 use crate::setup::wasm32;
+use crate::size;
 use crate::step::seconds;
 use crate::ui;
 
@@ -35,7 +36,7 @@ enum When {
 }
 
 /// In the order in which they run. A new kind of test is one line here.
-const PARTS: [Part; 8] = [
+const PARTS: &[Part] = &[
     Part {
         name: "native",
         about: "the library and the native program",
@@ -73,6 +74,12 @@ const PARTS: [Part; 8] = [
         run: |ready| cargo(ready, &["test", "--quiet", "--package", "clients"]),
     },
     Part {
+        name: "size",
+        about: "the Worker's size against its budget",
+        when: When::Always,
+        run: |ready| size::check(ready.root),
+    },
+    Part {
         name: "deploy",
         about: "what wrangler would deploy, without deploying it",
         when: When::Always,
@@ -95,7 +102,7 @@ pub fn test(ready: &Ready<'_>, names: &[String]) -> Result<()> {
     let start = Instant::now();
     let mut lines = Vec::new();
     let (mut passed, mut failed) = (0_u32, 0_u32);
-    for part in &PARTS {
+    for part in PARTS {
         let asked_for = names.iter().any(|name| name == part.name);
         let due = match part.when {
             When::Always => true,
