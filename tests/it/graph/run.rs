@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use durable_thinking::settings::Settings;
+use durable_thinking::sequence_id::SequenceId;
+use durable_thinking::settings::{LoopGuard, Settings};
+use durable_thinking::store::import::Import;
 use durable_thinking::tools::{Call, Outcome};
+use durable_thinking::view::document::read::read;
+use durable_thinking::view::export::{Export, Format};
 use serde_json::{Value, json};
 
 use crate::graph::bench::Bench;
@@ -78,6 +82,48 @@ impl Run {
             }
             Op::Read(slot, reading) => self.read(*slot, reading),
         }
+    }
+
+    /// Puts an imported copy of its document in the place of each sequence. What the loop guard ended is ended in the copy
+    /// by the client's own word, so that those programs stay as they are.
+    pub fn move_to_copies(&mut self) {
+        if self.bench.settings.loop_guard == LoopGuard::Enforce {
+            return;
+        }
+        for slot in 0..SLOTS {
+            if self.slots[slot].model.is_none() {
+                continue;
+            }
+            let id = self.slots[slot].id.clone().unwrap();
+            let document = self.export(&id);
+            let fresh = self.bench.fresh();
+            let mut entries = Vec::new();
+            let origin = read(document.as_bytes(), &mut entries, fresh.now).unwrap();
+            let import = Import {
+                sequence_id: SequenceId::new(fresh.draw()),
+                origin,
+                entries,
+                first: 1,
+                more: false,
+            };
+            self.bench
+                .store
+                .import(&import, &self.bench.settings, &fresh)
+                .unwrap_or_else(|error| panic!("{error}\n{document}"));
+            self.slots[slot].id = Some(import.sequence_id.to_string());
+        }
+    }
+
+    fn export(&mut self, id: &str) -> String {
+        let mut export = Export::new(SequenceId::parse(id).unwrap(), Format::Json);
+        let mut document = String::new();
+        while let Some(query) = export.next().cloned() {
+            let Ok(Outcome::History(page)) = self.bench.run(&Call::History(Box::new(query))) else {
+                panic!("an export was refused");
+            };
+            document.push_str(&export.take(&page));
+        }
+        document
     }
 
     /// Reads everything in every way at the end.
