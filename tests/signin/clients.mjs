@@ -2,9 +2,18 @@
 // with nothing done by hand but the consent. Started by tests/e2e/tests/it/sign_in.rs, as stories.mjs is.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import * as v2 from "@modelcontextprotocol/client";
 import { serveGitHub } from "./github.mjs";
+
+// The other clients' packages stand beside their own tests.
+const beside = createRequire(new URL("../clients/package.json", import.meta.url));
+const v1 = {
+  ...(await import(beside.resolve("@modelcontextprotocol/sdk/client/index.js"))),
+  ...(await import(beside.resolve("@modelcontextprotocol/sdk/client/streamableHttp.js"))),
+};
 
 const github = await serveGitHub();
 github.mode = "passes";
@@ -57,12 +66,12 @@ class Provider {
 
 const think = { name: "sequentialthinking", arguments: { thought: "Signed in.", thoughtNumber: 1, totalThoughts: 1, nextThoughtNeeded: false } };
 
-async function play(path, options) {
+async function play(sdk, path, options, finish) {
   const provider = new Provider();
   const address = new URL(server + path);
   const connect = async () => {
-    const client = new v2.Client({ name: "test", version: "1" }, options);
-    const transport = new v2.StreamableHTTPClientTransport(address, { authProvider: provider });
+    const client = new sdk.Client({ name: "test", version: "1" }, options);
+    const transport = new sdk.StreamableHTTPClientTransport(address, { authProvider: provider });
     try {
       await client.connect(transport);
       return client;
@@ -71,7 +80,7 @@ async function play(path, options) {
       const link = provider.link;
       provider.link = undefined;
       const answer = await consent(link);
-      await transport.finishAuth(answer.searchParams);
+      await finish(transport, answer.searchParams);
       return undefined;
     }
   };
@@ -91,9 +100,35 @@ async function play(path, options) {
   await client.close();
 }
 
+// The suite's own client for authorization servers: it prints a link, waits for the answer, and judges every step.
+async function conformance() {
+  const port = 53683;
+  const reply = await fetch(`${server}/register`, {
+    method: "POST", headers: { "content-type": "application/json" },
+    body: JSON.stringify({ redirect_uris: [`http://127.0.0.1:${port}/callback`], token_endpoint_auth_method: "none" }),
+  });
+  const { client_id } = await reply.json();
+  const program = beside.resolve("@modelcontextprotocol/conformance/package.json").replace("package.json", "dist/index.js");
+  const child = spawn(process.execPath, [program, "authorization", "--url", server, "--client-id", client_id,
+    "--port", String(port), "--resource", `${server}/mcp-compat`], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  let told = "";
+  for await (const line of createInterface({ input: child.stdout })) {
+    told += `${line}\n`;
+    if (line.startsWith(`${server}/authorize?`)) await fetch(await consent(line.trim()));
+  }
+  assert.equal(await ended, 0, told);
+  assert.match(told, /passed/i, told);
+  assert.doesNotMatch(told, /[1-9]\d* (failed|warnings?)/i, told);
+}
+
+const whole = (transport, parameters) => transport.finishAuth(parameters);
+const bare = (transport, parameters) => transport.finishAuth(parameters.get("code"));
 const clients = {
-  "SDK v2 on /mcp-compat": () => play("/mcp-compat", {}),
-  "SDK v2 on /mcp": () => play("/mcp", { versionNegotiation: { mode: "auto" } }),
+  "SDK v1 on /mcp-compat": () => play(v1, "/mcp-compat", {}, bare),
+  "SDK v2 on /mcp-compat": () => play(v2, "/mcp-compat", {}, whole),
+  "SDK v2 on /mcp": () => play(v2, "/mcp", { versionNegotiation: { mode: "auto" } }, whole),
+  "the conformance suite's authorization scenarios": conformance,
 };
 let failed = 0;
 for (const [name, run] of Object.entries(clients)) {

@@ -11,6 +11,7 @@ use xtask::setup::npm;
 fn play(script: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let npm = npm::set_up(&root).expect("npm packages");
+    npm::set_up(&root.join("tests/clients")).expect("the clients' npm packages");
     let mut node = npm
         .node()
         .expect("node")
