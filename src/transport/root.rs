@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{CONTENT_SECURITY_POLICY, VARY, X_FRAME_OPTIONS};
 use http::{HeaderMap, HeaderValue, Response};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -23,6 +24,8 @@ use crate::view::page::{self, Page};
 
 const PAGE: &str = include_str!("root.html");
 const STYLE: &str = include_str!("root.css");
+/// What clients call this server.
+const NAME: &str = "durable-thinking";
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 pub(super) fn page<S: Server, A: Authorization>(
@@ -74,13 +77,19 @@ fn html<S: Server, A: Authorization>(
 ) -> Response<Body> {
     let about = site.server.about();
     let is_local = surroundings.canonical.is_loopback();
-    let sign_in = sign_in(site.authorization.is_open(), &site.config.sign_in.missing);
+    let is_open = site.authorization.is_open();
+    let sign_in = sign_in(is_open, &site.config.sign_in.missing);
+    let origin = surroundings.canonical.to_string();
+    let [vscode, cursor] =
+        install_links(&origin).map(|link| if is_open { link } else { String::new() });
     // The origin holds letters, digits, dots, colons and hyphens only, or no host would have been admitted.
     let page = PAGE
         .replace("[[style]]", STYLE)
         .replace("[[state]]", &state(&health::problems(site), is_local))
         .replace("[[sign-in]]", &sign_in)
-        .replace("[[origin]]", &surroundings.canonical.to_string())
+        .replace("[[vscode]]", &vscode)
+        .replace("[[cursor]]", &cursor)
+        .replace("[[origin]]", &origin)
         .replace("[[title]]", about.title.unwrap_or(about.name))
         .replace("[[version]]", about.version)
         .replace("[[modern]]", MODERN[0])
@@ -106,6 +115,27 @@ fn page_response(html: String, policy: &str) -> Response<Body> {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
     response
+}
+
+/// Links that open VS Code and Cursor with this server filled in. They bring no token, so they are for the sign-in.
+fn install_links(origin: &str) -> [String; 2] {
+    let url = format!("{origin}/mcp-compat");
+    let vscode = json!({ "name": NAME, "type": "http", "url": url }).to_string();
+    let vscode = utf8_percent_encode(&vscode, NON_ALPHANUMERIC);
+    let cursor = STANDARD.encode(json!({ "url": url }).to_string());
+    let cursor = utf8_percent_encode(&cursor, NON_ALPHANUMERIC);
+    let link = |to: String, client: &str| {
+        format!("<p><a href=\"{to}\">Install in {client}</a> and sign in; or with a token:</p>")
+    };
+    [
+        link(format!("vscode:mcp/install?{vscode}"), "VS Code"),
+        link(
+            format!(
+                "cursor://anysphere.cursor-deeplink/mcp/install?name={NAME}&amp;config={cursor}"
+            ),
+            "Cursor",
+        ),
+    ]
 }
 
 /// Which clients need no token, or what their owner must set first.
@@ -166,7 +196,7 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGE, STYLE, sign_in, state};
+    use super::{PAGE, STYLE, install_links, sign_in, state};
     use crate::settings::Problem;
 
     #[test]
@@ -191,6 +221,15 @@ mod tests {
             closed.contains("<code>GITHUB_CLIENT_ID</code>, <code>ALLOWED_GITHUB_LOGIN</code>")
         );
         assert!(sign_in(true, &[]).contains("sign in with GitHub"));
+    }
+
+    #[test]
+    fn clients_that_can_be_opened_are_opened_with_the_address() {
+        let [vscode, cursor] = install_links("https://mine.workers.dev");
+        let encoded = "%22https%3A%2F%2Fmine%2Eworkers%2Edev%2Fmcp%2Dcompat%22";
+        assert!(vscode.contains(encoded), "{vscode}");
+        let config = "eyJ1cmwiOiJodHRwczovL21pbmUud29ya2Vycy5kZXYvbWNwLWNvbXBhdCJ9";
+        assert!(cursor.contains(config), "{cursor}");
     }
 
     #[test]

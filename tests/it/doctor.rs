@@ -1,9 +1,12 @@
 //! The doctor, before the router in this process, healthy and with one answer spoiled at a time.
 
 use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
 
 use durable_thinking::command::doctor::{Finding, Report, examine, parse_address};
-use durable_thinking::command::https::Https;
+use durable_thinking::command::https::{Https, Network};
 
 use crate::support::Router;
 use crate::wire::{Http, Request, TOKEN};
@@ -138,4 +141,33 @@ fn every_kind_of_fault_is_found_where_it_is() {
     ] {
         assert_eq!(spoiled(spoil), names);
     }
+}
+
+#[test]
+fn the_network_brings_every_answer_and_follows_no_redirect() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/x", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let answer = "HTTP/1.1 302 Found\r\nLocation: /y\r\nContent-Length: 4\r\nConnection: close\r\n\r\ngone";
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut start = [0; 512];
+        let length = stream.read(&mut start).unwrap();
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&start[..length]).into_owned()
+    });
+    let request = http::Request::builder().uri(&url).header("X-Own", "1");
+    let response = Network::default()
+        .send(request.body(Vec::new()).unwrap())
+        .unwrap();
+    let sent = server.join().unwrap();
+    assert!(sent.starts_with("GET /x HTTP/1.1\r\n"), "{sent}");
+    assert!(sent.to_ascii_lowercase().contains("x-own: 1"), "{sent}");
+    assert_eq!(
+        (response.status().as_u16(), response.body().as_slice()),
+        (302, &b"gone"[..])
+    );
+    assert_eq!(response.headers()["location"], "/y");
+    // Nobody listens there any more.
+    let request = http::Request::builder().uri(&url).body(Vec::new()).unwrap();
+    assert!(Network::default().send(request).is_err());
 }
