@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, unreachable_pub)]
 
 mod budget;
+mod exchange;
 mod privacy;
 mod retention;
 mod sign_in;
