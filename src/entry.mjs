@@ -44,19 +44,28 @@ const HEARTBEAT_MILLISECONDS = 15_000;
 function stream(response) {
   const chunks = response.chunks;
   const beats = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+  let isPulling = false;
+  let hasLeft = false;
   const body = new ReadableStream({
     async pull(controller) {
-      const beat = beats && setInterval(() => controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
+      const beat =
+        beats && setInterval(() => hasLeft || controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
+      isPulling = true;
       try {
         const chunk = await run(() => chunks.next());
+        if (hasLeft) return;
         if (chunk === undefined) controller.close();
         else controller.enqueue(chunk);
       } finally {
         clearInterval(beat);
+        isPulling = false;
+        if (hasLeft) chunks.free();
       }
     },
+    // Wasm does not let go of what is still at work, so a pull under way lets go of it at its end.
     cancel() {
-      chunks.free();
+      hasLeft = true;
+      if (!isPulling) chunks.free();
     },
   });
   return new Response(body, response);
