@@ -67,7 +67,7 @@ pub enum DatabaseError {
     Newer { found: i64, known: i64 },
 }
 
-/// One row of a result, read from left to right with [`Row::next`]-style getters that name the column they want.
+/// One row of a result, read from left to right by getters that name the column they want.
 #[derive(Debug)]
 pub struct Row {
     values: std::vec::IntoIter<Value>,
