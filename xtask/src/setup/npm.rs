@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
@@ -20,9 +21,13 @@ pub struct Npm {
     modules: PathBuf,
 }
 
+/// Tests that run side by side may ask for one folder at the same moment, and npm does not share one.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
 /// Installs the packages of the lockfile unless they already stand there. Their install scripts are not run:
 /// every program that is used here comes complete in its package.
 pub fn set_up(root: &Path) -> Result<Npm> {
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let modules = root.join("node_modules");
     let lock = root.join("package-lock.json");
     let lock = fs::read(&lock).with_context(|| format!("cannot read {}", lock.display()))?;

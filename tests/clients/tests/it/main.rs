@@ -9,7 +9,6 @@ mod rust;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Once;
 
 use e2e::{TOKEN, Worker, root};
 use tempfile::TempDir;
@@ -51,9 +50,8 @@ impl Stage {
 
 /// A command that runs a JavaScript program below `tests/clients`, whose packages the first one installs.
 fn script(path: &str) -> Command {
-    static INSTALL: Once = Once::new();
     let folder = root().join("tests/clients");
-    INSTALL.call_once(|| drop(npm::set_up(&folder).unwrap()));
+    npm::set_up(&folder).unwrap();
     let mut command = npm::set_up(&root()).unwrap().node().unwrap();
     command.current_dir(&folder).arg(folder.join(path));
     command

@@ -19,8 +19,6 @@ mod vectors;
 #[path = "../../../transcripts/wire.rs"]
 mod wire;
 
-use std::sync::Once;
-
 use conformance::{proxy, serve};
 use e2e::{TOKEN, Worker, root};
 use tempfile::TempDir;
@@ -29,10 +27,8 @@ use xtask::setup::npm;
 /// Runs the suite. `expected` is a file of expected failures; an empty one makes warnings count as well.
 #[track_caller]
 fn run(url: &str, selection: &[&str], expected: &str) {
-    // The tests run side by side; the first one installs.
-    static INSTALL: Once = Once::new();
     let packages = root().join("tests/clients");
-    INSTALL.call_once(|| drop(npm::set_up(&packages).unwrap()));
+    npm::set_up(&packages).unwrap();
     let (results, home) = (TempDir::new().unwrap(), root().join("tests/conformance"));
     let output = npm::set_up(&root())
         .unwrap()
