@@ -21,8 +21,8 @@ const RUSTC: &str = "#!/bin/sh\necho /nowhere\n";
 /// A rustup that cannot reach its server.
 const RUSTUP: &str = "#!/bin/sh\nexit 1\n";
 
-/// Builds as on a machine where rustup is of no use, and serves the result.
-pub fn prove(root: &Path) -> Result<()> {
+/// Builds as on a machine where rustup is of no use, with this `program`, and serves the result.
+pub fn prove(root: &Path, program: &Path) -> Result<()> {
     let work = root.join("target/fallback");
     // Nothing of an earlier run may help.
     for old in [&work, &root.join("target/wasm32-sysroot")] {
@@ -39,7 +39,7 @@ pub fn prove(root: &Path) -> Result<()> {
         let path =
             env::join_paths(std::iter::once(programs.clone()).chain(env::split_paths(&path)))?;
         program::run_loud(
-            Command::new(env::current_exe()?)
+            Command::new(program)
                 .arg("build")
                 .arg(&built)
                 .env("PATH", path)

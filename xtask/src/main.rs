@@ -66,6 +66,7 @@ fn run(arguments: &[String]) -> Result<()> {
             let ready = Ready {
                 root: &root,
                 npm: &npm,
+                program: &std::env::current_exe()?,
             };
             test::test(&ready, arguments.get(1..).unwrap_or_default())
         }

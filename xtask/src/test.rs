@@ -19,6 +19,8 @@ use crate::ui;
 pub struct Ready<'a> {
     pub root: &'a Path,
     pub npm: &'a Npm,
+    /// Where this program stands. Asked for later, a system may not know: cargo links it anew while tests are built.
+    pub program: &'a Path,
 }
 
 struct Part {
@@ -89,7 +91,7 @@ const PARTS: &[Part] = &[
         name: "fallback",
         about: "the build where rustup is out of reach",
         when: When::InCi,
-        run: |ready| fallback::prove(ready.root),
+        run: |ready| fallback::prove(ready.root, ready.program),
     },
 ];
 
