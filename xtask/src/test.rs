@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 
 use crate::fallback;
 use crate::program;
+use crate::setup::chromium;
 use crate::setup::npm::Npm;
 use crate::setup::wasm32;
 use crate::size;
@@ -155,7 +156,14 @@ fn xtask(ready: &Ready<'_>) -> Result<()> {
 }
 
 fn worker(ready: &Ready<'_>) -> Result<()> {
-    cargo(ready, &["test", "--quiet", "--package", "e2e"])
+    // People sign in with a browser there.
+    let browser = chromium::set_up()?;
+    program::run_loud(
+        Command::new(wasm32::cargo())
+            .current_dir(ready.root)
+            .args(["test", "--quiet", "--package", "e2e"])
+            .env("CHROMIUM", browser),
+    )
 }
 
 fn deploy(ready: &Ready<'_>) -> Result<()> {

@@ -3,28 +3,19 @@
 //! The scenes themselves are `tests/ui`; this starts what they need: a Chromium, and the built Worker on a store of its own.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
 use crate::program;
-use crate::step::step;
+use crate::setup::chromium;
 use crate::test::Ready;
 use crate::workerd::{Options, Server};
 
 const TOKEN: &str = "test-token-0123456789abcdef0123456789";
-const BROWSERS: [&str; 4] = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-];
-
 pub fn test(ready: &Ready<'_>) -> Result<()> {
-    let browser = find_browser().map_or_else(install_browser, Ok)?;
+    let browser = chromium::set_up()?;
     let state = ready.root.join("target/ui-state");
     if state.exists() {
         fs::remove_dir_all(&state)?;
@@ -68,45 +59,4 @@ fn scenes(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
-}
-
-/// `CHROMIUM`, or what stands on the search path.
-fn find_browser() -> Option<PathBuf> {
-    if let Some(path) = env::var_os("CHROMIUM") {
-        return Some(path.into());
-    }
-    let folders = env::var_os("PATH")?;
-    let candidates = |folder: PathBuf| BROWSERS.map(|name| folder.join(name));
-    env::split_paths(&folders)
-        .flat_map(candidates)
-        .find(|path| path.is_file())
-}
-
-/// From the packages of Debian or Ubuntu, where that is possible.
-fn install_browser() -> Result<PathBuf> {
-    const NEEDED: &str =
-        "the card's tests need a Chromium or Chrome: install one, or name it in CHROMIUM";
-    if !Path::new("/usr/bin/apt-get").exists() {
-        bail!(NEEDED);
-    }
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .args(["-qq", "-y"])
-            .args(arguments);
-        program::run(&mut command)
-    };
-    step("installing chromium", || {
-        apt(&["update"])?;
-        apt(&[
-            "install",
-            "--no-install-recommends",
-            "chromium",
-            "fonts-noto-core",
-            "fonts-noto-cjk",
-        ])
-    })
-    .context(NEEDED)?;
-    find_browser().context(NEEDED)
 }
