@@ -10,8 +10,8 @@ pub(super) const TOOL: Tool = Tool {
     name: "delete_thought_sequence",
     title: "Delete Thought Sequence",
     description: include_str!("delete_thought_sequence.md"),
-    input_schema: r#"{"type":"object","properties":{"sequenceId":{"type":"string","description":"Id of the sequence"},"confirm":{"type":"boolean","description":"Must be true"}},"required":["sequenceId","confirm"]}"#,
-    output_schema: r#"{"type":"object","properties":{"sequenceId":{"type":"string"},"deleted":{"type":"boolean"},"deletedThoughts":{"type":"integer","minimum":0}},"required":["sequenceId","deleted","deletedThoughts"]}"#,
+    input_schema: include_str!("delete_thought_sequence.input.json"),
+    output_schema: include_str!("delete_thought_sequence.output.json"),
     annotations: Annotations {
         read_only_hint: false,
         destructive_hint: true,

@@ -16,7 +16,11 @@
 //! * VS Code: `properties` and `required` present, an array has `items` (microsoft/vscode#243602, code.visualstudio.com/api,
 //!   *Language Model Tools*).
 //!
-//! All of them meet in one flat subset, and that is what is checked.
+//! All of them meet in one flat subset, and that is what is checked. The schemas are generated from types in `generate`.
+
+mod arguments;
+mod generate;
+mod results;
 
 use durable_thinking::clock::Timestamp;
 use durable_thinking::fresh::Fresh;
