@@ -1,7 +1,7 @@
 //! Random input at every door: frames, envelopes, headers and arguments. Whatever comes, nothing panics, nothing answers 500,
 //! no fault of ours is reported, and what is answered is a message.
 //!
-//! `PROPTEST_CASES` sets how many inputs each test makes; a failing one is shrunk and its seed kept by proptest.
+//! `PROPTEST_CASES` sets how many inputs each test makes; a failing one is shrunk, and the seed of its run printed.
 
 use std::cell::RefCell;
 
@@ -15,6 +15,7 @@ use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
+use crate::seeded;
 use crate::support::Router;
 use crate::vectors::modern;
 use crate::wire::{Http, Reply, Request};
@@ -80,12 +81,7 @@ const TEXTS: [&str; 16] = [
 ];
 
 fn runner() -> TestRunner {
-    let mut config = ProptestConfig::default();
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = CASES;
-    }
-    config.failure_persistence = None;
-    TestRunner::new(config)
+    TestRunner::new(seeded::config(CASES))
 }
 
 fn value() -> impl Strategy<Value = Value> {

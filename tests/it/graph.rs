@@ -18,18 +18,16 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-/// Programs in a normal run; `GRAPH_CASES` asks for more.
+/// Programs in a normal run; `PROPTEST_CASES` asks for more.
 const CASES: u32 = 40;
 
 #[test]
 fn random_programs_answer_as_the_naive_model_does() {
-    let cases = std::env::var("GRAPH_CASES").map_or(CASES, |text| text.parse().unwrap());
     let config = ProptestConfig {
-        cases,
-        failure_persistence: None,
         max_shrink_iters: 4_000,
-        ..ProptestConfig::default()
+        ..crate::seeded::config(CASES)
     };
+    let cases = config.cases;
     let programs = (
         program::settings(),
         prop::collection::vec(program::op(), 1..70),

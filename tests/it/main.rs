@@ -27,6 +27,7 @@ mod process;
 mod progress;
 mod root;
 mod schemas;
+mod seeded;
 mod support;
 mod tidy;
 mod transcripts;

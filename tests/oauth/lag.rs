@@ -156,7 +156,7 @@ fn play(steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(crate::seeded::config(100))]
 
     /// §2.7 (a), (c), (d), (f), (g).
     #[test]

@@ -27,6 +27,8 @@ mod lag;
 mod owner;
 mod refresh;
 mod samples;
+#[path = "../it/seeded.rs"]
+mod seeded;
 mod signed;
 mod tokens;
 mod world;

@@ -237,7 +237,7 @@ fn what_is_no_document_is_told_where_it_breaks() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::seeded::config(64))]
 
     /// A document with one byte changed, left out or put in is refused, or it makes the very same process.
     #[test]

@@ -90,7 +90,7 @@ fn step() -> impl Strategy<Value = (u32, String, Value)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::seeded::config(24))]
 
     #[test]
     fn any_process_comes_back(program in prop::collection::vec(step(), 1..40)) {
