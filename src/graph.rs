@@ -7,8 +7,9 @@
 /// The index of `main`.
 pub const MAIN: u32 = 0;
 
-/// How many stretches of superseded thoughts with one number are passed over to find an active one.
-const STRETCHES_MAX: u32 = 64;
+/// How many stretches of superseded thoughts with one number are passed over to find an active one. Each costs the same few
+/// steps through an index, so the dearest search costs about what a walk through as many nested branches does.
+const STRETCHES_MAX: u32 = 500;
 
 /// A branch as the walk through scopes needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +225,9 @@ mod tests {
     use std::cell::Cell;
     use std::convert::Infallible;
 
-    use super::{Facts, Fork, MAIN, Node, Resolved, active_among, is_active, resolve, sees};
+    use super::{
+        Facts, Fork, MAIN, Node, Resolved, STRETCHES_MAX, active_among, is_active, resolve, sees,
+    };
 
     /// Rows in memory, with a count of the questions asked.
     #[derive(Default)]
@@ -397,5 +400,35 @@ mod tests {
         rows.nodes.last_mut().unwrap().number = 2;
         check(&rows, MAIN, 1, Some((499, false)));
         assert!(rows.asked.get() < 20, "{}", rows.asked.get());
+    }
+
+    /// Number 5 is active once, and was set aside `stretches` times since, each time by a rewind of its own.
+    #[track_caller]
+    fn check_stretches(stretches: u32, is_found: bool) {
+        let mut rows = Rows::default();
+        rows.add(MAIN, 5, None);
+        for _ in 0..stretches {
+            let target = rows.add(MAIN, 5, None);
+            rows.add(MAIN, 6, Some(target));
+            rows.add(MAIN, 7, None);
+        }
+        let newest = stretches * 3 - 1;
+        let expected = if is_found { (1, true) } else { (newest, false) };
+        check(&rows, MAIN, 5, Some(expected));
+        // Two questions about the newest, and four for each stretch.
+        let looked_at = stretches.min(STRETCHES_MAX);
+        assert!(
+            rows.asked.get() <= 2 + 4 * looked_at + 1,
+            "{}",
+            rows.asked.get()
+        );
+    }
+
+    #[test]
+    fn an_active_thought_is_found_behind_many_rewinds_at_a_constant_cost_each() {
+        check_stretches(1, true);
+        check_stretches(100, true);
+        check_stretches(STRETCHES_MAX - 1, true);
+        check_stretches(STRETCHES_MAX + 1, false);
     }
 }
