@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::database::Database;
 use crate::fresh::Fresh;
 use crate::refusal::{Code, Refusal};
-use crate::seal::{DIGEST_BYTES, Field, Keys};
+use crate::seal::{Field, Keys};
 use crate::sequence_id::SequenceId;
 use crate::settings::{LoopGuard, Settings};
 use crate::store::append::replay;
@@ -90,7 +90,7 @@ impl<D: Database> Store<D> {
     /// Imports a document that was read before, or the next part of one.
     ///
     /// Until the last part has come, the rows lie under a lookup that no id leads to: nobody can read half a document. What is
-    /// never finished goes with retention, or when the owner purges.
+    /// never finished is given up by `retention`.
     pub fn import(
         &self,
         import: &Import,
@@ -156,9 +156,14 @@ impl<D: Database> Store<D> {
     }
 }
 
+/// Imports under way lie together at the head of the index of lookups, since no digest begins with so many zeros.
+pub(super) const AFTER_UPLOADS: [u8; UPLOAD_MARK_BYTES] = [0, 0, 0, 0, 0, 0, 0, 1];
+const UPLOAD_MARK_BYTES: usize = 8;
+
 /// Where the rows of an import lie that is under way.
-fn upload_lookup(keys: &Keys) -> [u8; DIGEST_BYTES] {
-    keys.cursor_tag(&[b"import under way"])
+fn upload_lookup(keys: &Keys) -> Vec<u8> {
+    let tag = keys.cursor_tag(&[b"import under way"]);
+    [&[0; UPLOAD_MARK_BYTES][..], &tag].concat()
 }
 
 /// Limits and advice of today do not judge what was thought before.

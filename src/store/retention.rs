@@ -2,15 +2,20 @@
 //!
 //! An append does not touch a sequence's row, so `written_at` there may be older than the truth. It is brought up to date here,
 //! when the alarm looks at a sequence that is not due after all: at most once in each period of retention.
+//!
+//! An import under way is no sequence yet. One that brings no further part is given up, whether sequences expire or not.
 
 use crate::clock::Timestamp;
 use crate::database::{Column, Database, DatabaseError};
 use crate::settings::Settings;
-use crate::store::row::milliseconds;
+use crate::store::import::AFTER_UPLOADS;
+use crate::store::row::{Step, milliseconds};
 use crate::store::{DAY_MILLISECONDS, Store};
 
 /// Sequences looked at in one run, so that an alarm stays short.
 const SWEEP_MAX: u32 = 200;
+/// An import that has waited so long for its next part is given up.
+const UPLOAD_MILLISECONDS: u64 = DAY_MILLISECONDS;
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,10 +26,29 @@ pub struct Swept {
     pub more: bool,
 }
 
+impl Swept {
+    fn add(&mut self, newest: Option<Step>) {
+        self.sequences = self.sequences.saturating_add(1);
+        let thoughts = newest.map_or(0, |newest| newest.ordinal);
+        self.thoughts = self.thoughts.saturating_add(u64::from(thoughts));
+    }
+}
+
 impl<D: Database> Store<D> {
-    /// When the oldest sequence may expire; none when everything is kept. Moves only when sequences come and go.
+    /// When there may be something to delete; none when everything is kept. Moves only when sequences and imports come and go.
     pub fn next_expiry(&self, settings: &Settings) -> Result<Option<Timestamp>, DatabaseError> {
-        let kept = kept_milliseconds(settings.retention_days);
+        let uploads = self
+            .uploads()?
+            .into_iter()
+            .map(|(written_at, _)| written_at);
+        let given_up = uploads
+            .min()
+            .map(|it| it.plus_milliseconds(UPLOAD_MILLISECONDS));
+        let expires = self.next_expired(kept_milliseconds(settings.retention_days))?;
+        Ok(given_up.into_iter().chain(expires).min())
+    }
+
+    fn next_expired(&self, kept: u64) -> Result<Option<Timestamp>, DatabaseError> {
         if kept == 0 {
             return Ok(None);
         }
@@ -39,12 +63,36 @@ impl<D: Database> Store<D> {
             .transpose()
     }
 
-    /// Deletes what has expired under `settings`.
+    /// Deletes what has expired under `settings`, and imports that were given up.
     pub fn sweep(&self, settings: &Settings, now: Timestamp) -> Result<Swept, DatabaseError> {
-        match kept_milliseconds(settings.retention_days) {
-            0 => Ok(Swept::default()),
-            kept => self.purge(now.minus_milliseconds(kept)),
-        }
+        let mut swept = match kept_milliseconds(settings.retention_days) {
+            0 => Swept::default(),
+            kept => self.purge(now.minus_milliseconds(kept))?,
+        };
+        let cutoff = now.minus_milliseconds(UPLOAD_MILLISECONDS);
+        self.database.transaction(|| {
+            for (written_at, sequence) in self.uploads()? {
+                if written_at <= cutoff {
+                    swept.add(self.newest(sequence)?);
+                    self.delete_rows(sequence)?;
+                }
+            }
+            Ok(swept)
+        })
+    }
+
+    /// Imports under way, each with the time of its newest part.
+    fn uploads(&self) -> Result<Vec<(Timestamp, i64)>, DatabaseError> {
+        let rows = self.database.query(
+            "select written_at, sequence from sequence where lookup < ? order by lookup limit ?",
+            &[AFTER_UPLOADS.as_slice().into(), SWEEP_MAX.into()],
+        )?;
+        rows.into_iter()
+            .map(|mut row| {
+                let written_at = read_time(&mut row)?;
+                Ok((written_at, row.integer(Column("sequence", "sequence"))?))
+            })
+            .collect()
     }
 
     /// Deletes sequences whose last thought is no newer than `cutoff`: the only way to free what nobody has the id of.
@@ -71,9 +119,7 @@ impl<D: Database> Store<D> {
                     }
                     newest => {
                         self.delete_rows(sequence)?;
-                        swept.sequences = swept.sequences.saturating_add(1);
-                        let thoughts = newest.map_or(0, |newest| newest.ordinal);
-                        swept.thoughts = swept.thoughts.saturating_add(u64::from(thoughts));
+                        swept.add(newest);
                     }
                 }
             }

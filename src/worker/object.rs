@@ -54,9 +54,12 @@ impl DurableObject for ThoughtStore {
             let body = JsFuture::from(request.inner().array_buffer()?).await?;
             let call: Call = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
             let answer = self.run(&call, &request_id)?;
-            // Only a new sequence can bring the next expiry nearer; a changed setting is seen after a start.
-            let begins =
-                matches!(&answer, Ok(Outcome::Appended(appended)) if appended.ordinal == 1);
+            // Only a new sequence or an import can bring the next expiry nearer; a changed setting is seen after a start.
+            let begins = match &answer {
+                Ok(Outcome::Appended(appended)) => appended.ordinal == 1,
+                Ok(Outcome::Imported(_)) => true,
+                _ => false,
+            };
             if begins || !self.alarm.is_known() {
                 self.keep_alarm(&request_id).await;
             }

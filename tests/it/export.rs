@@ -6,5 +6,6 @@ mod damage;
 mod document;
 mod history;
 mod large;
+mod retention;
 mod round_trip;
 mod routes;
