@@ -7,9 +7,10 @@
 //! 1. It reads at most [`BODY_BYTES_MAX`] + 1 bytes of the body and hands over what it has; the router answers 413.
 //! 2. It makes one [`crate::fresh::Fresh`] for the request and one `Rc<Site>`, and awaits `http::route`.
 //! 3. [`Body::Full`] it writes as it stands. [`Body::Stream`] it pulls, one [`Stream::next`] after another, and writes
-//!    each chunk at once; `None` ends the response. Between two pulls nothing runs: each pull makes at most a few
-//!    bounded calls to the object. When the client leaves, the host drops the stream, and that stops the work.
-//! 4. While a pull of an event stream takes longer than [`HEARTBEAT_SECONDS`] the host writes [`HEARTBEAT`].
+//!    each chunk at once; `None` ends the response, and [`Broken`] breaks the transfer off. Between two pulls nothing runs:
+//!    each pull makes at most a few bounded calls to the object. When the client leaves, the host drops the stream, and
+//!    that stops the work.
+//! 4. While a pull of an event stream takes long the host writes comments, so that no proxy takes the stream for dead.
 //!    In the Worker the JavaScript entry owns the stream: it pulls, writes heartbeats, and ends the response when Wasm traps.
 //! 5. What the router learned for the log stands in the response's extensions as [`Access`].
 
@@ -31,10 +32,6 @@ use std::pin::Pin;
 /// The largest body of an MCP message: 256 KiB. A thought has at most 20,000 characters (80 KB), escaped at worst 120 KB.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// Written while a stream has nothing to say, so that no proxy takes it for dead.
-pub const HEARTBEAT: &[u8] = b":\n\n";
-pub const HEARTBEAT_SECONDS: u32 = 15;
-
 /// The body of an HTTP response.
 #[derive(Debug)]
 pub enum Body {
@@ -45,10 +42,16 @@ pub enum Body {
 /// A response that is made while it is sent.
 pub struct Stream(Box<dyn Chunks>);
 
+/// The response cannot be completed. Its status is long sent, so a transfer that ends early is all that can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+/// The next chunk of a response, ready to be written; none when it is complete.
+pub type Chunk = Result<Option<Vec<u8>>, Broken>;
+
 /// What a [`Stream`] pulls from.
 pub trait Chunks {
-    /// The next chunk, ready to be written; `None` when the response is complete.
-    fn next(&mut self) -> Pin<Box<dyn Future<Output = Option<Vec<u8>>> + '_>>;
+    fn next(&mut self) -> Pin<Box<dyn Future<Output = Chunk> + '_>>;
 }
 
 impl Stream {
@@ -56,7 +59,7 @@ impl Stream {
         Self(Box::new(chunks))
     }
 
-    pub async fn next(&mut self) -> Option<Vec<u8>> {
+    pub async fn next(&mut self) -> Chunk {
         self.0.next().await
     }
 }

@@ -22,7 +22,7 @@ use crate::store::import::{Import, Imported, refuse};
 use crate::tools::{Call, Outcome};
 use crate::transport::http::Site;
 use crate::transport::status::{full, json_response};
-use crate::transport::{Access, Body, Chunks, Stream};
+use crate::transport::{Access, Body, Broken, Chunk, Chunks, Stream};
 use crate::view::document::read::read_part;
 use crate::view::export::{Export, Format};
 
@@ -84,6 +84,7 @@ where
         *response.body_mut() = Body::Stream(Stream::new(Rest {
             first: Some(first),
             pages,
+            is_broken: false,
         }));
     }
     let disposition = format!("attachment; filename=\"{}\"", asked.format.file_name());
@@ -118,28 +119,33 @@ impl<S: Server, A> Pages<S, A> {
 struct Rest<S, A> {
     first: Option<Vec<u8>>,
     pages: Pages<S, A>,
+    is_broken: bool,
 }
 
 impl<S: Server, A> Rest<S, A> {
-    async fn chunk(&mut self) -> Option<Vec<u8>> {
+    async fn chunk(&mut self) -> Chunk {
         let mut chunk = self.first.take().unwrap_or_default();
-        while chunk.is_empty() && self.pages.export.next().is_some() {
+        while chunk.is_empty() && self.pages.export.next().is_some() && !self.is_broken {
             if let Ok(text) = self.pages.read().await {
                 chunk = text;
                 continue;
             }
-            // The status is long sent. JSON without its end is no document; the others say it.
-            self.pages.export.stop();
+            // JSON without its end is no document; where the others were kept all the same, they say it.
+            self.is_broken = true;
             if self.pages.format != Format::Json {
                 chunk = ENDED_EARLY.as_bytes().to_vec();
             }
         }
-        (!chunk.is_empty()).then_some(chunk)
+        match chunk.is_empty() {
+            true if self.is_broken => Err(Broken),
+            true => Ok(None),
+            false => Ok(Some(chunk)),
+        }
     }
 }
 
 impl<S: Server, A> Chunks for Rest<S, A> {
-    fn next(&mut self) -> Pin<Box<dyn Future<Output = Option<Vec<u8>>> + '_>> {
+    fn next(&mut self) -> Pin<Box<dyn Future<Output = Chunk> + '_>> {
         Box::pin(self.chunk())
     }
 }

@@ -9,7 +9,7 @@ use http::{HeaderValue, Response};
 
 use crate::mcp::Outgoing;
 use crate::transport::status::full;
-use crate::transport::{Body, Chunks, Stream};
+use crate::transport::{Body, Chunk, Chunks, Stream};
 
 const MEDIA_TYPE: &str = "text/event-stream";
 
@@ -65,20 +65,20 @@ impl Running {
 }
 
 impl Chunks for Running {
-    fn next(&mut self) -> Pin<Box<dyn Future<Output = Option<Vec<u8>>> + '_>> {
+    fn next(&mut self) -> Pin<Box<dyn Future<Output = Chunk> + '_>> {
         Box::pin(poll_fn(|context| {
             if let Some(chunk) = self.ready() {
-                return Poll::Ready(Some(chunk));
+                return Poll::Ready(Ok(Some(chunk)));
             }
             let Some(work) = &mut self.work else {
-                return Poll::Ready(None);
+                return Poll::Ready(Ok(None));
             };
             if let Poll::Ready(answer) = work.as_mut().poll(context) {
                 self.work = None;
                 self.answer = Some(answer);
             }
             match self.ready() {
-                Some(chunk) => Poll::Ready(Some(chunk)),
+                Some(chunk) => Poll::Ready(Ok(Some(chunk))),
                 None => Poll::Pending,
             }
         }))

@@ -103,11 +103,6 @@ impl Export {
         self.next.as_ref()
     }
 
-    /// Ends the export where it is: a page could not be read.
-    pub fn stop(&mut self) {
-        self.next = None;
-    }
-
     /// Takes the page that [`Export::next`] asked for, and gives what can be written now, which may be nothing.
     pub fn take(&mut self, page: &Page) -> String {
         let mut out = String::new();

@@ -7,7 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use worker::web_sys;
 use worker::{Error, Result};
 
-use crate::transport::{BODY_BYTES_MAX, Body, Stream};
+use crate::transport::{BODY_BYTES_MAX, Body, Broken, Stream};
 
 /// Reads the head, and of the body as much as the router needs to see that it is too large.
 pub(crate) async fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
@@ -62,9 +62,10 @@ pub struct ResponseChunks {
 
 #[wasm_bindgen]
 impl ResponseChunks {
-    /// The next chunk; `undefined` when the response is complete.
-    pub async fn next(&mut self) -> Option<Vec<u8>> {
-        self.stream.next().await
+    /// The next chunk; `undefined` when the response is complete. It throws when the response cannot be.
+    pub async fn next(&mut self) -> std::result::Result<Option<Vec<u8>>, JsValue> {
+        let chunk = self.stream.next().await;
+        chunk.map_err(|Broken| JsValue::from_str("the response ends early"))
     }
 }
 

@@ -4,6 +4,7 @@ mod bench;
 mod command;
 mod damage;
 mod document;
+mod early;
 mod history;
 mod large;
 mod retention;

@@ -79,7 +79,7 @@ impl Http for Router {
             Body::Full(body) => body,
             Body::Stream(mut stream) => {
                 let mut body = Vec::new();
-                while let Some(chunk) = ready(stream.next()).unwrap() {
+                while let Some(chunk) = ready(stream.next()).unwrap().unwrap() {
                     body.extend(chunk);
                 }
                 body

@@ -85,7 +85,10 @@ fn write(mut stream: &TcpStream, response: Response<Body>) -> std::io::Result<()
         }
         Body::Stream(mut chunks) => {
             write!(stream, "transfer-encoding: chunked\r\n\r\n")?;
-            while let Some(chunk) = ready(chunks.next())? {
+            let mut next = || {
+                ready(chunks.next())?.map_err(|_| std::io::Error::other("the response breaks off"))
+            };
+            while let Some(chunk) = next()? {
                 write!(stream, "{:x}\r\n", chunk.len())?;
                 stream.write_all(&chunk)?;
                 write!(stream, "\r\n")?;
