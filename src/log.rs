@@ -116,9 +116,10 @@ pub fn access(request_id: &str, status: u16, milliseconds: u64, access: &Access)
         tool: access.tool,
         outcome: access.outcome,
     };
-    let event = match (access.tool, access.outcome, status) {
-        (Some("delete_thought_sequence"), Some("ok"), _) => Some("sequence_deleted"),
-        (_, _, 401) => Some("credential_refused"),
+    let event = match (access.tool, access.route, access.outcome, status) {
+        (Some("delete_thought_sequence"), _, Some("ok"), _) => Some("sequence_deleted"),
+        (_, "/admin/purge", Some("ok"), _) => Some("sequences_purged"),
+        (_, _, _, 401) => Some("credential_refused"),
         _ => None,
     };
     let audit = event.map(|event| Entry::Audit { request_id, event });

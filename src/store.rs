@@ -25,7 +25,7 @@ use crate::thought::THOUGHTS_MAX;
 /// The schema that this program writes.
 const SCHEMA_VERSION: i64 = 1;
 const SCHEMA: &str = include_str!("store/schema.sql");
-const DAY_MILLISECONDS: u64 = 86_400_000;
+pub const DAY_MILLISECONDS: u64 = 86_400_000;
 
 pub struct Store<D> {
     database: D,

@@ -11,6 +11,7 @@ pub mod sequentialthinking;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::clock::Timestamp;
 use crate::database::Database;
 use crate::fresh::Fresh;
 use crate::page::{Page, Query};
@@ -18,6 +19,7 @@ use crate::refusal::{Code, Refusal};
 use crate::sequence_id::SequenceId;
 use crate::settings::Settings;
 use crate::store::import::{Import, Imported};
+use crate::store::retention::Swept;
 use crate::store::{self, Store};
 use crate::thought::{Appended, Draft};
 
@@ -58,6 +60,8 @@ pub enum Call {
     Delete(Delete),
     /// No tool: a document that becomes a new sequence.
     Import(Box<Import>),
+    /// No tool: the owner deletes what was not written since.
+    Purge(Timestamp),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +78,7 @@ pub enum Outcome {
     History(Box<Page>),
     Deleted(Deleted),
     Imported(Imported),
+    Purged(Swept),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +139,7 @@ pub fn run<D: Database>(
             thoughts: store.delete(&delete.sequence_id, settings, fresh.now)?,
         }),
         Call::Import(import) => Outcome::Imported(store.import(import, settings, fresh)?),
+        Call::Purge(cutoff) => Outcome::Purged(store.purge(*cutoff)?),
     })
 }
 

@@ -19,6 +19,7 @@ mod exchange;
 mod headers;
 mod health;
 pub mod http;
+mod purge;
 mod root;
 mod sse;
 pub mod status;

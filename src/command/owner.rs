@@ -1,4 +1,5 @@
-//! The owner's commands over a running server: who has access, and to end it. What the server does is left to the server.
+//! The owner's commands over a running server: who has access, to end it, and to free what nobody reaches any more.
+//! What the server does is left to the server.
 
 use std::fmt::Write as _;
 
@@ -28,6 +29,11 @@ pub enum Task {
     },
     /// Forgets which account number a login had when it was first seen
     ClearPin { login: String },
+    /// Deletes every sequence that nothing was added to for so many days, and counts what went
+    Purge {
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+        days: u32,
+    },
 }
 
 #[derive(Deserialize)]
@@ -44,43 +50,62 @@ struct Grant {
 
 /// Asks, and puts the answer into words. The error says what to do.
 pub fn ask(origin: &Origin, token: &str, task: &Task, https: &dyn Https) -> Result<String, String> {
+    let mut answer = send(origin, token, task, https)?;
+    // A purge is done in portions.
+    let mut more = answer.get("more").is_some_and(|more| *more == true);
+    while more {
+        let next = send(origin, token, task, https)?;
+        more = next.get("more").is_some_and(|more| *more == true);
+        for name in ["sequences", "thoughts", "bytes"] {
+            let sum = count(&answer, name).saturating_add(count(&next, name));
+            if let Some(total) = answer.as_object_mut() {
+                total.insert(name.to_owned(), sum.into());
+            }
+        }
+    }
+    Ok(words(task, &answer))
+}
+
+fn count(answer: &Value, name: &str) -> u64 {
+    answer.get(name).and_then(Value::as_u64).unwrap_or_default()
+}
+
+fn send(origin: &Origin, token: &str, task: &Task, https: &dyn Https) -> Result<Value, String> {
+    let post = |path: &str, body: Value| (Method::POST, path.to_owned(), body.to_string());
     let (method, path, body) = match task {
-        Task::Grants => (Method::GET, "grants".to_owned(), Value::Null),
-        Task::Revoke { grant } => (Method::DELETE, format!("grants/{grant}"), Value::Null),
-        Task::RevokeAll => (Method::POST, "revoke-all".to_owned(), Value::Null),
-        Task::RotateKey { forget } => (
-            Method::POST,
-            "rotate-key".to_owned(),
-            json!({ "forget": forget }),
-        ),
-        Task::ClearPin { login } => (
-            Method::POST,
-            "clear-pin".to_owned(),
-            json!({ "login": login }),
-        ),
-    };
-    let body = if body.is_null() {
-        Vec::new()
-    } else {
-        body.to_string().into_bytes()
+        Task::Grants => (Method::GET, "oauth/grants".to_owned(), String::new()),
+        Task::Revoke { grant } => {
+            let path = format!("oauth/grants/{grant}");
+            (Method::DELETE, path, String::new())
+        }
+        Task::RevokeAll => post("oauth/revoke-all", json!({})),
+        Task::RotateKey { forget } => post("oauth/rotate-key", json!({ "forget": forget })),
+        Task::ClearPin { login } => post("oauth/clear-pin", json!({ "login": login })),
+        Task::Purge { days } => post("purge", json!({ "days": days })),
     };
     let request = Request::builder()
         .method(method)
-        .uri(format!("{origin}/admin/oauth/{path}"))
+        .uri(format!("{origin}/admin/{path}"))
         .header("authorization", format!("Bearer {token}"))
-        .body(body)
+        .header("content-type", "application/json")
+        .body(body.into_bytes())
         .map_err(|_| "the token holds a character that no token has".to_owned())?;
     let response = https.send(request)?;
     let answer: Value = serde_json::from_slice(response.body()).unwrap_or_default();
-    match response.status().as_u16() {
-        200 => Ok(words(task, &answer)),
-        401 => Err(
+    match (response.status().as_u16(), task) {
+        (200, _) => Ok(answer),
+        (401, _) => Err(
             "the server does not take this token: MCP_API_TOKEN is the one it was set up with"
                 .to_owned(),
         ),
-        404 => Err("there is no such grant; `owner URL grants` lists them".to_owned()),
-        status => {
-            let reason = answer.get("error_description").and_then(Value::as_str);
+        (404, Task::Revoke { .. }) => {
+            Err("there is no such grant; `owner URL grants` lists them".to_owned())
+        }
+        (status, _) => {
+            let reason = ["error_description", "message"];
+            let reason = reason
+                .iter()
+                .find_map(|name| answer.get(name).and_then(Value::as_str));
             Err(format!(
                 "the server answered {status}: {}",
                 reason.unwrap_or("no reason given")
@@ -98,10 +123,7 @@ fn words(task: &Task, answer: &Value) -> String {
         Task::Revoke { grant } => format!("Grant {grant} is over."),
         Task::RevokeAll => "Every grant is over.".to_owned(),
         Task::RotateKey { forget } => {
-            let number = answer
-                .get("currentKey")
-                .and_then(Value::as_u64)
-                .unwrap_or_default();
+            let number = count(answer, "currentKey");
             let older = if *forget {
                 "The older keys are gone."
             } else {
@@ -113,6 +135,12 @@ fn words(task: &Task, answer: &Value) -> String {
             Some(true) => format!("Whoever signs in as {login} next is taken for {login}."),
             _ => format!("No account number was kept for {login}."),
         },
+        Task::Purge { .. } => format!(
+            "Deleted: {} sequences with {} thoughts, {} bytes of sealed text.",
+            count(answer, "sequences"),
+            count(answer, "thoughts"),
+            count(answer, "bytes"),
+        ),
     }
 }
 

@@ -5,29 +5,35 @@
 //!
 //! An import under way is no sequence yet. One that brings no further part is given up, whether sequences expire or not.
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::Timestamp;
 use crate::database::{Column, Database, DatabaseError};
 use crate::settings::Settings;
 use crate::store::import::AFTER_UPLOADS;
-use crate::store::row::{Step, milliseconds};
+use crate::store::row::{Step, milliseconds, place};
 use crate::store::{DAY_MILLISECONDS, Store};
+use crate::thought::THOUGHTS_MAX;
 
 /// Sequences looked at in one run, so that an alarm stays short.
 const SWEEP_MAX: u32 = 200;
 /// An import that has waited so long for its next part is given up.
 const UPLOAD_MILLISECONDS: u64 = DAY_MILLISECONDS;
 
-/// What a sweep did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a sweep did: counts alone, since they are shown to whoever owns the store and none of its ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Swept {
     pub sequences: u32,
     pub thoughts: u64,
+    /// Of sealed text.
+    pub bytes: u64,
     /// There may be more to delete: sweep again.
     pub more: bool,
 }
 
 impl Swept {
-    fn add(&mut self, newest: Option<Step>) {
+    fn add(&mut self, newest: Option<Step>, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
         self.sequences = self.sequences.saturating_add(1);
         let thoughts = newest.map_or(0, |newest| newest.ordinal);
         self.thoughts = self.thoughts.saturating_add(u64::from(thoughts));
@@ -73,7 +79,7 @@ impl<D: Database> Store<D> {
         self.database.transaction(|| {
             for (written_at, sequence) in self.uploads()? {
                 if written_at <= cutoff {
-                    swept.add(self.newest(sequence)?);
+                    swept.add(self.newest(sequence)?, self.text_bytes(sequence)?);
                     self.delete_rows(sequence)?;
                 }
             }
@@ -118,13 +124,27 @@ impl<D: Database> Store<D> {
                         )?;
                     }
                     newest => {
+                        let bytes = self.text_bytes(sequence)?;
                         self.delete_rows(sequence)?;
-                        swept.add(newest);
+                        swept.add(newest, bytes);
                     }
                 }
             }
             Ok(swept)
         })
+    }
+
+    fn text_bytes(&self, sequence: i64) -> Result<u64, DatabaseError> {
+        let rows = self.database.query(
+            "select coalesce(sum(length(text)), 0) from thought where place between ? and ?",
+            &[
+                place(sequence, 0).into(),
+                place(sequence, THOUGHTS_MAX).into(),
+            ],
+        )?;
+        let sum = rows.into_iter().next();
+        let sum = sum.map(|mut row| row.integer(Column("thought", "text")));
+        Ok(sum.transpose()?.unwrap_or_default().unsigned_abs())
     }
 }
 

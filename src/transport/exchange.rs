@@ -205,14 +205,14 @@ async fn take<S: Server>(
     }
 }
 
-fn another_question() -> Refusal {
+pub(super) fn another_question() -> Refusal {
     Refusal::new(
         Code::Unavailable,
         "the store answered another question than the one asked. Repeat the call in a moment",
     )
 }
 
-fn refused(refusal: &Refusal, access: &mut Access) -> Response<Body> {
+pub(super) fn refused(refusal: &Refusal, access: &mut Access) -> Response<Body> {
     access.outcome = Some(refusal.code.name());
     let status = match refusal.code.class() {
         Class::Input => 400,

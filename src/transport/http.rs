@@ -13,7 +13,9 @@ use crate::fresh::Fresh;
 use crate::mcp::Server;
 use crate::transport::headers::{self, Surroundings};
 use crate::transport::status::{Error, empty};
-use crate::transport::{Access, BODY_BYTES_MAX, Body, compat, exchange, health, root, streamable};
+use crate::transport::{
+    Access, BODY_BYTES_MAX, Body, compat, exchange, health, purge, root, streamable,
+};
 
 /// One deployment: what it is told, what it offers and who may come in. A host makes one for each request.
 #[derive(Debug)]
@@ -32,6 +34,7 @@ enum Route {
     Health,
     Export,
     Import,
+    Purge,
     View,
     Other,
 }
@@ -56,6 +59,8 @@ impl Route {
             Self::Export
         } else if path == "/import" {
             Self::Import
+        } else if path == "/admin/purge" {
+            Self::Purge
         } else if path == "/view" {
             Self::View
         } else {
@@ -71,6 +76,7 @@ impl Route {
             Self::Health => "/healthz",
             Self::Export => "/export",
             Self::Import => "/import",
+            Self::Purge => "/admin/purge",
             Self::View => "/view",
             Self::Other => "other",
         }
@@ -196,10 +202,12 @@ where
             headers::deprecate(&mut response, kind);
             Ok(response)
         }
-        Route::Export | Route::Import => {
+        Route::Export | Route::Import | Route::Purge => {
             let kind = check(&request, site, surroundings, Endpoint::Any, &fresh, access).await?;
             let mut response = match route {
                 Route::Export => exchange::export(&request, site, fresh, access).await,
+                Route::Purge if !kind.is_operator() => return Err(Error::NotOwner),
+                Route::Purge => purge::purge(&request, site, &fresh, access).await,
                 _ => exchange::import(&request, site, &fresh, access).await,
             };
             headers::deprecate(&mut response, kind);

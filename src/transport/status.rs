@@ -16,6 +16,8 @@ pub enum Error {
     Host,
     Origin,
     NotFound,
+    /// The route is the owner's, and somebody else came in.
+    NotOwner,
     /// With the methods that the route has.
     Method(&'static str),
     MediaType,
@@ -58,6 +60,13 @@ impl Error {
                 "not_found",
                 "never",
                 "There is nothing here. MCP is served at /mcp (2026-07-28) and /mcp-compat (older protocols).",
+            ),
+            Self::NotOwner => Shown(
+                403,
+                "owner_only",
+                "input",
+                "never",
+                "Only the static token opens this.",
             ),
             Self::Method(_) => Shown(
                 405,
@@ -123,6 +132,7 @@ impl Error {
             Self::Host
             | Self::Origin
             | Self::NotFound
+            | Self::NotOwner
             | Self::MediaType
             | Self::TooLarge { .. }
             | Self::NotConfigured
@@ -218,6 +228,7 @@ mod tests {
             Some(("allow", "POST")),
         );
         check(&Error::MediaType, 415, "unsupported_media_type", None);
+        check(&Error::NotOwner, 403, "owner_only", None);
         check(
             &Error::TooLarge { bytes_max: 1 },
             413,

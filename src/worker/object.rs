@@ -151,6 +151,7 @@ fn name(call: &Call) -> &'static str {
         Call::History(_) => "history",
         Call::Delete(_) => "delete",
         Call::Import(_) => "import",
+        Call::Purge(_) => "purge",
     }
 }
 

@@ -210,6 +210,68 @@ fn the_native_commands_reach_all_of_it() {
     assert!(refused.contains("does not take this token"));
 }
 
+fn think(isolate: &Isolate, token: &str, text: &str) -> Value {
+    let thought = json!({"thought": text, "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false});
+    let stored = isolate.tool(token, "sequentialthinking", &thought).json();
+    stored["result"]["structuredContent"]["sequenceId"].clone()
+}
+
+/// Nobody can list sequences; the owner can still free those that nobody was at.
+#[test]
+fn the_owner_purges_by_age_and_learns_counts_alone() {
+    let (isolate, client, _) = setup();
+    let purge = |token: &str, body: &Value| {
+        let request = isolate
+            .request("POST", "/admin/purge")
+            .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {token}"));
+        isolate.send(request.body(body.to_string().into_bytes()).unwrap())
+    };
+    let old: Vec<_> = (0..401)
+        .map(|_| think(&isolate, STATIC, "forgotten"))
+        .collect();
+    isolate.world.pass(3 * 86_400);
+    let fresh = client.connect(&isolate);
+    let young = think(&isolate, &fresh.access, "kept");
+    // Nobody but the owner, and no number left out.
+    let days = json!({"days": 2});
+    assert_eq!(purge(&fresh.access, &days).status, 403);
+    assert_eq!(purge("x", &days).status, 401);
+    for wrong in [
+        json!({}),
+        json!({"days": 0}),
+        json!({"days": -1}),
+        json!({"days": "2"}),
+        json!(2),
+    ] {
+        assert_eq!(purge(STATIC, &wrong).status, 400, "{wrong}");
+    }
+    let far = purge(STATIC, &json!({"days": u64::MAX}));
+    assert_eq!((far.status, &far.json()["sequences"]), (200, &json!(0)));
+
+    let first = purge(STATIC, &days);
+    let sealed = "forgotten".len() + 41;
+    assert_eq!(
+        first.json(),
+        json!({"sequences": 200, "thoughts": 200, "bytes": 200 * sealed, "more": true})
+    );
+    let origin = Origin::parse(crate::world::ORIGIN).unwrap();
+    let told = owner::ask(&origin, STATIC, &Task::Purge { days: 2 }, &isolate).unwrap();
+    assert_eq!(
+        told,
+        format!(
+            "Deleted: 201 sequences with 201 thoughts, {} bytes of sealed text.",
+            201 * sealed
+        )
+    );
+    let history =
+        |id: &Value| isolate.tool(STATIC, "get_thought_history", &json!({"sequenceId": id}));
+    for id in &old {
+        assert!(history(id).body.contains("sequence_not_found"));
+    }
+    assert!(history(&young).body.contains("kept"));
+}
+
 /// What lets people in has nothing to do with what opens a sequence: that is its id alone.
 #[test]
 fn every_history_outlives_the_token_the_app_and_the_root_key() {
@@ -218,11 +280,7 @@ fn every_history_outlives_the_token_the_app_and_the_root_key() {
     *world.thoughts.borrow_mut() = Some(folder.path().join("thoughts.db"));
     let isolate = world.isolate(1);
     let tokens = Client::register(&isolate, CLAUDE).connect(&isolate);
-    let thought = json!({"thought": "Kept.", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false});
-    let stored = isolate
-        .tool(&tokens.access, "sequentialthinking", &thought)
-        .json();
-    let sequence = stored["result"]["structuredContent"]["sequenceId"].clone();
+    let sequence = think(&isolate, &tokens.access, "Kept.");
     assert_eq!(
         ask(&isolate, "POST", "rotate-key", &json!({"forget": true})).status,
         200
