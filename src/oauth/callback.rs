@@ -16,6 +16,7 @@ use crate::oauth::settings::App;
 use crate::oauth::sign_in::Turn;
 use crate::oauth::spelling;
 use crate::oauth::vault::message::{Answer, Ask, Bytes, Completion};
+use crate::oauth::verify;
 
 /// A flow that came back to its own browser.
 struct Arrival {
@@ -99,7 +100,8 @@ async fn welcome<P: Ports>(turn: &Turn<'_, P>, arrival: &Arrival, visitor: Visit
         document: remembered_document(turn, &arrival.payload.client_id),
     }));
     match ask_twice(turn.ports, &ask).await {
-        Ok(Answer::Completed { .. }) => {
+        Ok(Answer::Completed { dead, .. }) => {
+            verify::purge(turn, &dead);
             note(turn, arrival, "ok", Some(number));
             deliver(turn, arrival, &code) // 6, 7
         }

@@ -10,7 +10,7 @@ use crate::oauth::error::{Code, Error};
 use crate::oauth::form::Form;
 use crate::oauth::keys::{KeyId, Keyring, Refusal};
 use crate::oauth::pkce;
-use crate::oauth::port::{Event, Ports, ask_twice};
+use crate::oauth::port::{Event, Ports, Trouble, ask_twice};
 use crate::oauth::reply::{self, Reply};
 use crate::oauth::sign_in::Turn;
 use crate::oauth::spelling::{self, Kind};
@@ -133,20 +133,7 @@ async fn redeem<P: Ports>(
         refresh: hash(&refresh),
         gate: turn.settings.gate.clone(),
     };
-    match ask_twice(turn.ports, &ask).await {
-        Ok(Answer::Issued {
-            expires, record, ..
-        }) => {
-            verify::remember(turn, &access, &record);
-            Ok(Tokens {
-                access,
-                refresh,
-                expires_in: expires.saturating_sub(turn.now()),
-            })
-        }
-        Ok(answer) => Err(refusal(turn, answer)),
-        Err(_) => Err(Error::unavailable()),
-    }
+    give(turn, ask_twice(turn.ports, &ask).await, access, refresh)
 }
 
 async fn refresh<P: Ports>(
@@ -173,16 +160,6 @@ async fn refresh<P: Ports>(
         gate: turn.settings.gate.clone(),
     };
     match ask_twice(turn.ports, &ask).await {
-        Ok(Answer::Issued {
-            expires, record, ..
-        }) => {
-            verify::remember(turn, &access, &record);
-            Ok(Tokens {
-                access,
-                refresh: next,
-                expires_in: expires.saturating_sub(turn.now()),
-            })
-        }
         Ok(Answer::Walk {
             root_keys,
             head,
@@ -194,6 +171,32 @@ async fn refresh<P: Ports>(
                 head: &head,
             };
             walk(turn, presented, &steps, access, audience).await
+        }
+        answered => give(turn, answered, access, next),
+    }
+}
+
+/// Hands out what the vault has just taken down, and takes what it pushed out of the cache.
+fn give<P: Ports>(
+    turn: &Turn<'_, P>,
+    answered: Result<Answer, Trouble>,
+    access: String,
+    refresh: String,
+) -> Result<Tokens, Error> {
+    match answered {
+        Ok(Answer::Issued {
+            expires,
+            record,
+            dead,
+            ..
+        }) => {
+            verify::purge(turn, &dead);
+            verify::remember(turn, &access, &record);
+            Ok(Tokens {
+                access,
+                refresh,
+                expires_in: expires.saturating_sub(turn.now()),
+            })
         }
         Ok(answer) => Err(refusal(turn, answer)),
         Err(_) => Err(Error::unavailable()),
@@ -252,20 +255,7 @@ async fn walk<P: Ports>(
         access: hash(&access),
     };
     // Once: a second try would collide with what the first one may have written.
-    match turn.ports.ask(&ask).await {
-        Ok(Answer::Issued {
-            expires, record, ..
-        }) => {
-            verify::remember(turn, &access, &record);
-            Ok(Tokens {
-                access,
-                refresh,
-                expires_in: expires.saturating_sub(turn.now()),
-            })
-        }
-        Ok(answer) => Err(refusal(turn, answer)),
-        Err(_) => Err(Error::unavailable()),
-    }
+    give(turn, turn.ports.ask(&ask).await, access, refresh)
 }
 
 /// The token before the head, the head, and the key that derived it.

@@ -284,6 +284,10 @@ fn b09_thousands_of_old_rows_are_cleared_and_cost_nothing() {
     world.pass(91 * 86_400);
     client
         .refresh(&isolate, &tokens.refresh)
+        assert_eq!(
+            world.kv.len(),
+            usize::try_from(world.count("access")).unwrap()
+        );
         .is(400, "invalid_grant");
     assert_eq!(world.vault.sweep(&world.fresh()).unwrap(), None);
     for table in ["grants", "access", "retired", "flows"] {

@@ -236,6 +236,25 @@ fn a57_b07_revocation_is_for_the_client_itself() {
         .is(401, "invalid_client");
 }
 
+/// The vault keeps ten access tokens of a grant. What it drops must not live on in the cache, where no revocation would
+/// find it: whoever held a refresh token for a minute could have stocked up.
+#[test]
+fn a57_b10_a_token_that_newer_ones_pushed_out_is_dead_everywhere() {
+    let (isolate, client, first) = setup();
+    let mut head = first.clone();
+    for _ in 0..12 {
+        head = Tokens::of(&client.refresh(&isolate, &head.refresh));
+    }
+    assert_eq!(
+        (isolate.world.count("access"), isolate.world.kv.len()),
+        (10, 10)
+    );
+    let elsewhere = isolate.world.isolate(2);
+    assert_eq!(elsewhere.call("/mcp-compat", &first.access).status, 401);
+    assert_eq!(client.revoke(&isolate, &head.refresh).status, 200);
+    assert_eq!(isolate.world.kv.len(), 0);
+}
+
 #[test]
 fn a58_b08_a_second_sign_in_leaves_the_first_one_alone() {
     let (isolate, client, first) = setup();

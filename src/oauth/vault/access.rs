@@ -1,9 +1,9 @@
 //! Access tokens: issuing, checking and revoking them; and the nonces of signed requests.
 
-use crate::database::{Column, Database, DatabaseError};
+use crate::database::{Column, Database, DatabaseError, Row};
 use crate::oauth::audience::Audience;
 use crate::oauth::vault::grant::{Condition, Grant, audience, revoke as revoke_grant};
-use crate::oauth::vault::message::{Answer, Hash, Reason};
+use crate::oauth::vault::message::{Answer, Bytes, Hash, Reason};
 use crate::oauth::vault::{
     ACCESS_PER_GRANT_MAX, ACCESS_SECONDS, LAST_USED_STEP_SECONDS, integer, unsigned,
 };
@@ -28,16 +28,27 @@ pub(super) fn issue<D: Database>(
             integer(expires),
         ],
     )?;
-    db.query(
+    let pushed_out = db.query(
         "DELETE FROM access WHERE grant_id = ?1 AND rowid NOT IN \
-         (SELECT rowid FROM access WHERE grant_id = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2)",
+         (SELECT rowid FROM access WHERE grant_id = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2) RETURNING token",
         &[grant.id.into(), ACCESS_PER_GRANT_MAX.into()],
     )?;
     Ok(Answer::Issued {
         expires,
         audience,
         record: grant.record(audience, now, expires),
+        dead: tokens(pushed_out)?,
     })
+}
+
+/// The hashes in rows of `access`: what goes there goes from the cache too, or it would live on in it.
+pub(super) fn tokens(rows: Vec<Row>) -> Result<Vec<Hash>, DatabaseError> {
+    let mut tokens = Vec::new();
+    for mut row in rows {
+        let token = row.blob(Column("access", "token"))?;
+        tokens.extend(token.try_into().ok().map(Bytes));
+    }
+    Ok(tokens)
 }
 
 /// The answer to the same attempt once more.
@@ -55,6 +66,7 @@ pub(super) fn issued_before<D: Database>(
             expires: found.expires,
             audience: found.audience,
             record: grant.record(found.audience, found.created, found.expires),
+            dead: Vec::new(),
         },
     })
 }

@@ -3,6 +3,7 @@
 use crate::database::{Column, Database, DatabaseError, Row, Value};
 use crate::oauth::allowlist::{Closed, Gate};
 use crate::oauth::audience::Audience;
+use crate::oauth::vault::access::tokens;
 use crate::oauth::vault::message::{Answer, Bytes, Completion, Hash, Identity, Reason, Record};
 use crate::oauth::vault::{
     CODE_SECONDS, DOCUMENT_SECONDS, FLOW_MEMORY_SECONDS, GRANT_IDLE_SECONDS, GRANTS_MAX, PINS_MAX,
@@ -141,7 +142,7 @@ pub(super) fn complete<D: Database>(
     if !pin(db, completion)? {
         return Ok(Answer::OtherNumber);
     }
-    make_room(db)?;
+    let dead = make_room(db)?;
     db.query(
         "INSERT INTO grants (client_id, client_name, redirect_uri, identity_base, github_id, login, audience, epoch, created, \
          last_used, expires, code, code_expires, challenge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -183,7 +184,10 @@ pub(super) fn complete<D: Database>(
             ],
         )?;
     }
-    Ok(Answer::Completed { grant: grant.id })
+    Ok(Answer::Completed {
+        grant: grant.id,
+        dead,
+    })
 }
 
 /// Remembers which number a login had when it was first seen here, and refuses another one: logins can change hands.
@@ -215,15 +219,16 @@ fn pin<D: Database>(db: &D, completion: &Completion) -> Result<bool, DatabaseErr
 }
 
 /// Ends the grants that were idle longest when there are too many.
-fn make_room<D: Database>(db: &D) -> Result<(), DatabaseError> {
+fn make_room<D: Database>(db: &D) -> Result<Vec<Hash>, DatabaseError> {
+    let mut dead = Vec::new();
     let rows = db.query(
         "SELECT id FROM grants ORDER BY (revoked IS NULL) DESC, last_used DESC, id DESC LIMIT 50 OFFSET ?",
         &[GRANTS_MAX.saturating_sub(1).into()],
     )?;
     for mut row in rows {
-        forget(db, row.integer(Column("grants", "id"))?)?;
+        dead.extend(forget(db, row.integer(Column("grants", "id"))?)?);
     }
-    Ok(())
+    Ok(dead)
 }
 
 pub(super) fn flow_done<D: Database>(
@@ -270,16 +275,7 @@ pub(super) fn revoke<D: Database>(
     why: &'static str,
     now: u64,
 ) -> Result<Vec<Hash>, DatabaseError> {
-    let rows = db.query(
-        "SELECT token FROM access WHERE grant_id = ?",
-        &[grant.into()],
-    )?;
-    let mut dead = Vec::new();
-    for mut row in rows {
-        let token = row.blob(Column("access", "token"))?;
-        dead.extend(token.try_into().ok().map(Bytes));
-    }
-    db.query("DELETE FROM access WHERE grant_id = ?", &[grant.into()])?;
+    let dead = end_access(db, grant)?;
     db.query(
         "UPDATE grants SET revoked = ?, revoked_at = ? WHERE id = ? AND revoked IS NULL",
         &[why.into(), integer(now), grant.into()],
@@ -287,15 +283,23 @@ pub(super) fn revoke<D: Database>(
     Ok(dead)
 }
 
-fn forget<D: Database>(db: &D, grant: i64) -> Result<(), DatabaseError> {
+fn end_access<D: Database>(db: &D, grant: i64) -> Result<Vec<Hash>, DatabaseError> {
+    let rows = db.query(
+        "DELETE FROM access WHERE grant_id = ? RETURNING token",
+        &[grant.into()],
+    )?;
+    tokens(rows)
+}
+
+fn forget<D: Database>(db: &D, grant: i64) -> Result<Vec<Hash>, DatabaseError> {
+    let dead = end_access(db, grant)?;
     for statement in [
-        "DELETE FROM access WHERE grant_id = ?",
         "DELETE FROM retired WHERE grant_id = ?",
         "DELETE FROM grants WHERE id = ?",
     ] {
         db.query(statement, &[grant.into()])?;
     }
-    Ok(())
+    Ok(dead)
 }
 
 pub(super) fn sweep<D: Database>(db: &D, now: u64) -> Result<Option<u64>, DatabaseError> {

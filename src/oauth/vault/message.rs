@@ -148,6 +148,9 @@ pub enum Answer {
     },
     Completed {
         grant: i64,
+        /// Access tokens of grants that made room for it.
+        #[serde(default)]
+        dead: Vec<Hash>,
     },
     /// The flow was completed before, this many seconds ago.
     AlreadyDone {
@@ -162,6 +165,9 @@ pub enum Answer {
         expires: u64,
         audience: Audience,
         record: Record,
+        /// Access tokens that made room for it.
+        #[serde(default)]
+        dead: Vec<Hash>,
     },
     /// The presented token was retired not long ago: walk this many steps with these keys to the head.
     Walk {
