@@ -29,18 +29,12 @@ pub(super) async fn show<P: Ports>(turn: &Turn<'_, P>, app: &App) -> Reply {
     let query = turn.request.uri().query().unwrap_or_default();
     match authorize::read(query, turn).await {
         Ok(asked) => ask(turn, app, query, &asked).await,
-        Err(stop) => stopped(turn, stop),
-    }
-}
-
-fn stopped<P: Ports>(turn: &Turn<'_, P>, stop: Stop) -> Reply {
-    match stop {
-        Stop::Page(page) => page,
-        Stop::Answer {
+        Err(Stop::Page(page)) => page,
+        Err(Stop::Answer {
             redirect,
             state,
             error,
-        } => answer_error(turn, &redirect, state.as_deref(), error),
+        }) => answer_error(turn, &redirect, state.as_deref(), error),
     }
 }
 
@@ -96,7 +90,9 @@ pub(super) async fn decide<P: Ports>(turn: &Turn<'_, P>, app: &App) -> Reply {
     };
     let asked = match authorize::read(&query, turn).await {
         Ok(asked) => asked,
-        Err(stop) => return stopped(turn, stop), // 4
+        Err(Stop::Page(page)) => return page, // 4
+        // A page was only shown for a request that could be answered: this is not the one.
+        Err(Stop::Answer { .. }) => return refuse(turn, 403, "request"),
     };
     let snapshot = asked.client.snapshot();
     let now = turn.now();

@@ -146,6 +146,27 @@ fn a30_pkce_with_s256_or_nothing() {
     }
 }
 
+/// A code without a challenge could be redeemed without a verifier: there is no way to get one.
+#[test]
+fn a32_no_code_is_without_a_challenge() {
+    let (isolate, client) = setup();
+    let browser = Browser::default();
+    let page = browser.get(&isolate, &client.link());
+    let form = crate::browser::form_of(&page, "approve");
+    let challenge = durable_thinking::oauth::pkce::s256(&client.verifier);
+    // The form's own copy of the request is sealed with the page.
+    for without in ["", "plain"] {
+        let body = form.replace(&challenge, without);
+        assert_ne!(body, form);
+        let reply = browser.post(&isolate, &body, &[("origin", ORIGIN)]);
+        assert_eq!(reply.status, 403);
+        assert!(!reply.body.contains("login/oauth"));
+    }
+    code(&isolate, &client);
+    let rows = isolate.world.count("grants WHERE length(challenge) = 43");
+    assert_eq!((rows, isolate.world.count("grants")), (1, 1));
+}
+
 #[test]
 fn a31_a_wrong_verifier_does_not_burn_a_code_until_the_fifth() {
     let (isolate, client) = setup();
@@ -223,6 +244,12 @@ fn a35_a_code_ends_with_time_revocation_epoch_and_list() {
         .is(400, "invalid_grant");
     // None of that burned it.
     Tokens::of(&client.exchange(&isolate, &code2));
+    let code3 = code(&isolate, &client);
+    let revoked = isolate
+        .request("POST", "/admin/oauth/revoke-all")
+        .header("authorization", format!("Bearer {}", crate::world::STATIC));
+    assert_eq!(isolate.send(revoked.body(Vec::new()).unwrap()).status, 200);
+    client.exchange(&isolate, &code3).is(400, "invalid_grant");
 }
 
 #[test]
