@@ -43,6 +43,26 @@ impl Timestamp {
         humantime::format_rfc3339_millis(time).to_string()
     }
 
+    /// The form that HTTP headers have (RFC 9110 §5.6.7), as `Mon, 30 Nov 2026 13:45:00 GMT`.
+    pub fn to_http_date(self) -> String {
+        // The epoch began on a Thursday.
+        const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+        const MONTHS: [&str; 12] = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ];
+        let (text, days) = (self.to_rfc3339(), self.seconds() / 86_400);
+        let part = |range| text.get(range).unwrap_or_default();
+        let name = |names: &[&'static str], index: Option<usize>| {
+            let found = index.and_then(|index| names.get(index).copied());
+            found.unwrap_or_default()
+        };
+        let day = name(&DAYS, usize::try_from(days % 7).ok());
+        let month: Option<usize> = part(5..7).parse().ok();
+        let month = name(&MONTHS, month.and_then(|month| month.checked_sub(1)));
+        let (date, year, time) = (part(8..10), part(0..4), part(11..19));
+        format!("{day}, {date} {month} {year} {time} GMT")
+    }
+
     /// Reads what [`Timestamp::to_rfc3339`] writes, and other RFC 3339 forms in UTC.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         let time = humantime::parse_rfc3339(text).ok()?;
@@ -67,6 +87,21 @@ mod tests {
             let time = Timestamp::from_milliseconds(milliseconds);
             assert_eq!(time.to_rfc3339(), text);
             assert_eq!(Timestamp::parse_rfc3339(text), Some(time));
+        }
+    }
+
+    #[test]
+    fn http_has_a_form_of_its_own() {
+        for (milliseconds, text) in [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (1_796_046_300_123, "Mon, 30 Nov 2026 13:45:00 GMT"),
+            (Timestamp::MAX_MILLISECONDS, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] {
+            assert_eq!(
+                Timestamp::from_milliseconds(milliseconds).to_http_date(),
+                text
+            );
         }
     }
 

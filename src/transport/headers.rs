@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue, Request, Response};
 use serde_json::Value;
 
 use crate::auth::Kind;
+use crate::clock::Timestamp;
 use crate::config::{Config, Origin};
 use crate::jsonrpc;
 use crate::mcp::error::{Error, echo};
@@ -23,6 +24,7 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+const SUNSET: HeaderName = HeaderName::from_static("sunset");
 const KEY_EXPIRES: HeaderName = HeaderName::from_static("x-mcp-key-expires");
 
 /// Where a request was sent to and which page sent it.
@@ -112,7 +114,8 @@ pub(crate) fn finish(
     }
 }
 
-/// Tells a client that its credential is being replaced (RFC 9745), and for a signing key until when it is good.
+/// Tells a client that its credential is being replaced (RFC 9745), and for a signing key until when it is good
+/// (RFC 8594).
 pub(crate) fn deprecate(response: &mut Response<Body>, kind: Kind) {
     let until = match kind {
         Kind::Static | Kind::OAuth | Kind::Signed => return,
@@ -123,6 +126,10 @@ pub(crate) fn deprecate(response: &mut Response<Body>, kind: Kind) {
     headers.insert(DEPRECATION, HeaderValue::from_static("@0"));
     if let Some(until) = until {
         headers.insert(KEY_EXPIRES, HeaderValue::from(until));
+        let date = Timestamp::from_milliseconds(until.saturating_mul(1000)).to_http_date();
+        if let Ok(date) = HeaderValue::from_str(&date) {
+            headers.insert(SUNSET, date);
+        }
     }
 }
 

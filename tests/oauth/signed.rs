@@ -283,6 +283,7 @@ fn k13_a_key_that_is_being_replaced_says_so_and_ends() {
     assert_eq!(reply.status, 200);
     assert!(reply.headers.contains_key("deprecation"));
     assert_eq!(reply.header("x-mcp-key-expires"), "1796046400");
+    assert_eq!(reply.header("sunset"), "Mon, 30 Nov 2026 13:46:40 GMT");
     isolate.world.pass(100);
     assert_eq!(call("nonce_k13b_123456789").send(&isolate).status, 401);
 }
