@@ -62,10 +62,11 @@ function stream(response) {
         if (hasLeft) chunks.free();
       }
     },
-    // Wasm does not let go of what is still at work, so a pull under way lets go of it at its end.
+    // Wasm does not let go of what is still at work, so a pull under way is ended and lets go of it then.
     cancel() {
       hasLeft = true;
-      if (!isPulling) chunks.free();
+      if (isPulling) chunks.leave();
+      else chunks.free();
     },
   });
   return new Response(body, response);

@@ -26,9 +26,6 @@ use crate::transport::{Access, Body, Broken, Chunk, Chunks, Stream};
 use crate::view::document::read::read_part;
 use crate::view::export::{Export, Format};
 
-const ENDED_EARLY: &str =
-    "\n\n%% The export ended early: the store could not be read. Export again.\n";
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Asked {
@@ -76,7 +73,6 @@ where
         site: Rc::clone(site),
         export: Export::new(id, asked.format),
         fresh,
-        format: asked.format,
     };
     let first = pages.read().await?;
     let mut response = full(200, asked.format.media_type(), first.clone());
@@ -84,7 +80,6 @@ where
         *response.body_mut() = Body::Stream(Stream::new(Rest {
             first: Some(first),
             pages,
-            is_broken: false,
         }));
     }
     let disposition = format!("attachment; filename=\"{}\"", asked.format.file_name());
@@ -98,7 +93,6 @@ struct Pages<S, A> {
     site: Rc<Site<S, A>>,
     export: Export,
     fresh: Fresh,
-    format: Format,
 }
 
 impl<S: Server, A> Pages<S, A> {
@@ -119,28 +113,15 @@ impl<S: Server, A> Pages<S, A> {
 struct Rest<S, A> {
     first: Option<Vec<u8>>,
     pages: Pages<S, A>,
-    is_broken: bool,
 }
 
 impl<S: Server, A> Rest<S, A> {
     async fn chunk(&mut self) -> Chunk {
         let mut chunk = self.first.take().unwrap_or_default();
-        while chunk.is_empty() && self.pages.export.next().is_some() && !self.is_broken {
-            if let Ok(text) = self.pages.read().await {
-                chunk = text;
-                continue;
-            }
-            // JSON without its end is no document; where the others were kept all the same, they say it.
-            self.is_broken = true;
-            if self.pages.format != Format::Json {
-                chunk = ENDED_EARLY.as_bytes().to_vec();
-            }
+        while chunk.is_empty() && self.pages.export.next().is_some() {
+            chunk = self.pages.read().await.map_err(|_| Broken)?;
         }
-        match chunk.is_empty() {
-            true if self.is_broken => Err(Broken),
-            true => Ok(None),
-            false => Ok(Some(chunk)),
-        }
+        Ok((!chunk.is_empty()).then_some(chunk))
     }
 }
 

@@ -1,5 +1,9 @@
 //! HTTP messages, translated between the platform and the types that everything below a host speaks.
 
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::task::{Poll, Waker};
+
 use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -47,7 +51,11 @@ pub(crate) fn write(response: http::Response<Body>) -> Result<web_sys::Response>
         }
         Body::Stream(stream) => {
             let response = web_sys::Response::new_with_opt_str_and_init(None, &init)?;
-            let chunks = JsValue::from(ResponseChunks { stream });
+            let chunks = JsValue::from(ResponseChunks {
+                stream: Cell::new(Some(stream)),
+                has_left: Cell::default(),
+                waker: Cell::default(),
+            });
             Reflect::set(&response, &"chunks".into(), &chunks)?;
             Ok(response)
         }
@@ -57,15 +65,39 @@ pub(crate) fn write(response: http::Response<Body>) -> Result<web_sys::Response>
 /// A body that is made while it is sent, for the entry to pull from.
 #[wasm_bindgen]
 pub struct ResponseChunks {
-    stream: Stream,
+    /// None while a chunk is being made.
+    stream: Cell<Option<Stream>>,
+    has_left: Cell<bool>,
+    waker: Cell<Option<Waker>>,
 }
 
 #[wasm_bindgen]
 impl ResponseChunks {
     /// The next chunk; `undefined` when the response is complete. It throws when the response cannot be.
-    pub async fn next(&mut self) -> std::result::Result<Option<Vec<u8>>, JsValue> {
-        let chunk = self.stream.next().await;
+    pub async fn next(&self) -> std::result::Result<Option<Vec<u8>>, JsValue> {
+        let Some(mut stream) = self.stream.take() else {
+            return Ok(None);
+        };
+        let mut next = Box::pin(stream.next());
+        let chunk = poll_fn(|context| {
+            if self.has_left.get() {
+                return Poll::Ready(Ok(None));
+            }
+            self.waker.set(Some(context.waker().clone()));
+            next.as_mut().poll(context)
+        })
+        .await;
+        drop(next);
+        self.stream.set(Some(stream));
         chunk.map_err(|Broken| JsValue::from_str("the response ends early"))
+    }
+
+    /// Ends what is being made. The platform answers nothing any more for a client that has left, so it would wait for ever.
+    pub fn leave(&self) {
+        self.has_left.set(true);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A small HTTP/1.1 client that sends exactly what it is told and keeps its connection.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -36,6 +36,33 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Reply {
+        let mut connection = self.connection();
+        self.write(&mut connection, method, path, headers, body);
+        self.read_whole(connection)
+    }
+
+    /// Sends a request and reads no more than the head of the reply. Dropping what comes back closes the connection.
+    pub fn open(
+        mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Stream {
+        let mut connection = self.connection();
+        self.write(&mut connection, method, path, headers, body);
+        let head = read_head(&mut connection).expect("a head comes in time");
+        Stream { head, connection }
+    }
+
+    fn write(
+        &self,
+        connection: &mut BufReader<TcpStream>,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         let has = |name: &str| {
             headers
@@ -52,27 +79,63 @@ impl Client {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str("\r\n");
-        self.exchange(&[head.as_bytes(), body].concat())
+        send_all(connection, &[head.as_bytes(), body].concat());
     }
 
     /// Sends these bytes and reads one reply.
     pub fn exchange(&mut self, bytes: &[u8]) -> Reply {
+        let mut connection = self.connection();
+        send_all(&mut connection, bytes);
+        self.read_whole(connection)
+    }
+
+    fn connection(&mut self) -> BufReader<TcpStream> {
         let address = self.address;
-        let mut connection = self.connection.take().unwrap_or_else(|| {
+        self.connection.take().unwrap_or_else(|| {
             let stream = TcpStream::connect(address).expect("the server listens");
             stream.set_read_timeout(Some(TIMEOUT)).unwrap();
             stream.set_nodelay(true).unwrap();
             BufReader::new(stream)
-        });
-        connection
-            .get_mut()
-            .write_all(bytes)
-            .expect("the request is sent");
+        })
+    }
+
+    fn read_whole(&mut self, mut connection: BufReader<TcpStream>) -> Reply {
         let (reply, stays_open) = read(&mut connection).expect("a whole reply comes in time");
         if stays_open {
             self.connection = Some(connection);
         }
         reply
+    }
+}
+
+/// A reply whose body is read chunk by chunk.
+pub struct Stream {
+    pub head: Reply,
+    connection: BufReader<TcpStream>,
+}
+
+/// What comes next of a body in chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    Data(Vec<u8>),
+    /// The reply is complete.
+    End,
+    /// The connection ended and the reply did not.
+    Broken,
+}
+
+impl Stream {
+    /// The next chunk, as soon as it is there.
+    pub fn next_chunk(&mut self) -> Chunk {
+        assert!(self.head.header("transfer-encoding").is_some());
+        match read_chunk(&mut self.connection) {
+            Ok(data) if data.is_empty() => Chunk::End,
+            Ok(data) => Chunk::Data(data),
+            Err(error) => {
+                assert_ne!(error.kind(), ErrorKind::WouldBlock, "nothing came in time");
+                Chunk::Broken
+            }
+        }
     }
 }
 
@@ -99,7 +162,12 @@ impl Reply {
     }
 }
 
-fn read(connection: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)> {
+fn send_all(connection: &mut BufReader<TcpStream>, bytes: &[u8]) {
+    let sent = connection.get_mut().write_all(bytes);
+    sent.expect("the request is sent");
+}
+
+fn read_head(connection: &mut BufReader<TcpStream>) -> std::io::Result<Reply> {
     let status_line = read_line(connection)?;
     let status = status_line
         .split(' ')
@@ -114,40 +182,49 @@ fn read(connection: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)>
         };
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
-    let mut reply = Reply {
+    Ok(Reply {
         status,
         headers,
         body: Vec::new(),
-    };
+    })
+}
+
+fn read(connection: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)> {
+    let mut reply = read_head(connection)?;
     let closes = reply
         .header("connection")
         .is_some_and(|value| value == "close");
     if reply.header("transfer-encoding").is_some() {
-        while let size @ 1.. = read_size(connection)? {
-            let start = reply.body.len();
-            reply.body.resize(start + size, 0);
-            connection.read_exact(&mut reply.body[start..])?;
-            read_line(connection)?;
+        loop {
+            let chunk = read_chunk(connection)?;
+            if chunk.is_empty() {
+                break;
+            }
+            reply.body.extend(chunk);
         }
-        read_line(connection)?;
     } else if let Some(length) = reply.header("content-length") {
         reply.body = vec![0; length.parse().map_err(std::io::Error::other)?];
         connection.read_exact(&mut reply.body)?;
-    } else if !matches!(status, 204 | 304) {
+    } else if !matches!(reply.status, 204 | 304) {
         connection.read_to_end(&mut reply.body)?;
         return Ok((reply, false));
     }
     Ok((reply, !closes))
 }
 
-fn read_size(connection: &mut BufReader<TcpStream>) -> std::io::Result<usize> {
-    usize::from_str_radix(&read_line(connection)?, 16).map_err(std::io::Error::other)
+/// One chunk with its frame; an empty one is the last.
+fn read_chunk(connection: &mut BufReader<TcpStream>) -> std::io::Result<Vec<u8>> {
+    let size = usize::from_str_radix(&read_line(connection)?, 16).map_err(std::io::Error::other)?;
+    let mut chunk = vec![0; size];
+    connection.read_exact(&mut chunk)?;
+    read_line(connection)?;
+    Ok(chunk)
 }
 
 fn read_line(connection: &mut BufReader<TcpStream>) -> std::io::Result<String> {
     let mut line = String::new();
     if connection.read_line(&mut line)? == 0 {
-        return Err(std::io::ErrorKind::UnexpectedEof.into());
+        return Err(ErrorKind::UnexpectedEof.into());
     }
     Ok(line.trim_end().to_owned())
 }

@@ -11,6 +11,7 @@ mod privacy;
 mod retention;
 mod sign_in;
 mod stories;
+mod streams;
 mod transcripts;
 mod trap;
 

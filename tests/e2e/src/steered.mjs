@@ -1,0 +1,63 @@
+// Stands in place of the Worker's glue and lets a request steer what comes after it: how many calls reach the object
+// before the next ones wait, and whether those go on or fail. It counts those calls, the clients that left, and the streams that were let go of.
+// Timers that repeat run 300 times faster, so that the heartbeats of a stream come within a test.
+import * as glue from "./glue.js";
+export * from "./glue.js";
+
+const every = globalThis.setInterval;
+globalThis.setInterval = (work, milliseconds) => every(work, milliseconds / 300);
+
+const state = { calls: 0, waiting: 0, left: 0, freed: 0 };
+let passing = Infinity;
+let isFailing = false;
+
+const Stream = globalThis.ReadableStream;
+globalThis.ReadableStream = class extends Stream {
+  constructor(source) {
+    const cancel = () => {
+      state.left += 1;
+      source.cancel();
+    };
+    super({ ...source, cancel });
+  }
+};
+
+const { free } = glue.ResponseChunks.prototype;
+glue.ResponseChunks.prototype.free = function () {
+  free.call(this);
+  state.freed += 1;
+};
+
+const ORDERS = {
+  look() {},
+  // Lets `count` more calls pass and holds those that follow.
+  hold(count) {
+    Object.assign(state, { calls: 0, waiting: 0, left: 0, freed: 0 });
+    [passing, isFailing] = [count, false];
+  },
+  fail() {
+    isFailing = true;
+  },
+  release() {
+    [passing, isFailing] = [Infinity, false];
+  },
+};
+
+export async function fetch(request, env, context) {
+  const [order, count] = request.headers.get("x-steer")?.split(" ") ?? [];
+  if (!order) return glue.fetch(request, env, context);
+  ORDERS[order](Number(count));
+  return Response.json(state);
+}
+
+export class ThoughtStore extends glue.ThoughtStore {
+  async fetch(request) {
+    state.calls += 1;
+    const turn = state.calls;
+    state.waiting += 1;
+    while (turn > passing && !isFailing) await scheduler.wait(5);
+    state.waiting -= 1;
+    if (turn > passing) throw new Error("a fault of the test");
+    return super.fetch(request);
+  }
+}
