@@ -86,6 +86,8 @@ pub enum Denial {
     Invalid(&'static str),
     /// More than one credential, or none that can be read: 400.
     Malformed(&'static str),
+    /// Too many dead tokens from one address: 429 with `Retry-After`.
+    TooMany,
     /// What would know is not reachable: 503 with `Retry-After`, never 401, since clients throw tokens away on that.
     Unavailable,
 }

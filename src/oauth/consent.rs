@@ -194,7 +194,7 @@ async fn approve<P: Ports>(turn: &Turn<'_, P>, app: &App, asked: &Asked) -> Repl
     let mut page = pages::onward(
         &url,
         "One moment: GitHub asks who you are",
-        "You come back here by yourself afterwards.",
+        "GitHub brings you back here afterwards.",
         "Continue to GitHub",
     );
     reply::add_cookie(

@@ -105,7 +105,7 @@ async fn find<P: Ports>(turn: &Turn<'_, P>, token: &str) -> Result<Record, Denia
             if turn.is_admitted(Limit::Dead).await {
                 Err(denied(turn, "dead", UNKNOWN))
             } else {
-                Err(Denial::Unavailable)
+                Err(denied(turn, "limited", Denial::TooMany))
             }
         }
         Ok(_) | Err(_) => Err(Denial::Unavailable),

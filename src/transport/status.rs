@@ -124,7 +124,7 @@ impl Error {
                 }
             }
             Self::Denied {
-                denial: Denial::Unavailable,
+                denial: Denial::Unavailable | Denial::TooMany,
                 ..
             } => {
                 headers.insert(RETRY_AFTER, RETRY_SECONDS.into());
@@ -161,6 +161,13 @@ fn shown_denial(denial: &Denial) -> Shown<'_> {
         ),
         Denial::Invalid(reason) => Shown(401, "invalid_token", "input", "fix_input", reason),
         Denial::Malformed(reason) => Shown(400, "invalid_request", "input", "fix_input", reason),
+        Denial::TooMany => Shown(
+            429,
+            "too_many_requests",
+            "unavailable",
+            "later",
+            "Too many tokens that are unknown, expired or revoked came from this address. Wait a moment.",
+        ),
         Denial::Unavailable => Shown(
             503,
             "temporarily_unavailable",
@@ -221,6 +228,7 @@ mod tests {
         check(&Error::Host, 403, "host_not_allowed", None);
         check(&Error::Origin, 403, "origin_not_allowed", None);
         check(&Error::NotFound, 404, "not_found", None);
+        check(&Error::NotOwner, 403, "owner_only", None);
         check(
             &Error::Method("POST"),
             405,
@@ -228,7 +236,6 @@ mod tests {
             Some(("allow", "POST")),
         );
         check(&Error::MediaType, 415, "unsupported_media_type", None);
-        check(&Error::NotOwner, 403, "owner_only", None);
         check(
             &Error::TooLarge { bytes_max: 1 },
             413,
@@ -249,6 +256,12 @@ mod tests {
             400,
             "invalid_request",
             None,
+        );
+        check(
+            &denied(Denial::TooMany),
+            429,
+            "too_many_requests",
+            Some(("retry-after", "5")),
         );
         check(
             &denied(Denial::Unavailable),

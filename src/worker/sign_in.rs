@@ -1,5 +1,7 @@
 //! The ports of the sign-in, filled over the platform's bindings.
 
+use std::cell::Cell;
+
 use http::{Request, Response};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
@@ -66,6 +68,11 @@ extern "C" {
     fn wait_until(work: &Promise) -> Result<(), JsValue>;
 }
 
+thread_local! {
+    /// Whether this isolate has said that there are no limits. Once is enough.
+    static TOLD: Cell<bool> = const { Cell::new(false) };
+}
+
 impl Limits for Edge {
     /// Without the binding, and when it fails, everything is admitted: a limit is a courtesy, not a lock.
     async fn admits(&self, limit: Limit, key: &str) -> bool {
@@ -78,6 +85,9 @@ impl Edge {
     async fn ask_limiter(&self, limit: Limit, key: &str) -> Option<JsValue> {
         let limiter = Reflect::get(&self.env, &binding(limit).into()).ok()?;
         if limiter.is_undefined() {
+            if !TOLD.replace(true) {
+                self.note(Event::new("limits", "no_binding"));
+            }
             return None;
         }
         let options = Object::new();

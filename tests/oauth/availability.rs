@@ -189,7 +189,7 @@ fn a82_bodies_have_caps() {
 
 #[test]
 fn a83_limits_answer_429_and_never_401() {
-    let (isolate, client, _) = setup();
+    let (isolate, client, tokens) = setup();
     let limit = |limit| isolate.world.limited.replace(vec![limit]);
     limit(Limit::Authorize);
     let page = isolate.get(&client.link());
@@ -198,6 +198,12 @@ fn a83_limits_answer_429_and_never_401() {
     assert_eq!(isolate.get("/callback?state=x").status, 429);
     limit(Limit::Register);
     assert_eq!(isolate.post_json("/register", &json!({})).status, 429);
+    // A dead token from an address that sent many of them: neither 401, which would make a client throw it away, nor 503.
+    client.revoke(&isolate, &tokens.refresh);
+    limit(Limit::Dead);
+    let reply = isolate.call("/mcp-compat", &tokens.access);
+    assert_eq!((reply.status, reply.header("retry-after")), (429, "5"));
+    assert!(!reply.headers.contains_key("www-authenticate"));
 }
 
 /// A thousand strangers of every kind: not one operation of the cache, not one question to the vault.
@@ -278,16 +284,16 @@ fn b09_thousands_of_old_rows_are_cleared_and_cost_nothing() {
     let world = &isolate.world;
     for n in 0..300 {
         client.connect(&isolate);
+        assert_eq!(
+            world.kv.len(),
+            usize::try_from(world.count("access")).unwrap()
+        );
         assert!(world.count("grants") <= 200, "{n}");
         world.said.borrow_mut().clear();
     }
     world.pass(91 * 86_400);
     client
         .refresh(&isolate, &tokens.refresh)
-        assert_eq!(
-            world.kv.len(),
-            usize::try_from(world.count("access")).unwrap()
-        );
         .is(400, "invalid_grant");
     assert_eq!(world.vault.sweep(&world.fresh()).unwrap(), None);
     for table in ["grants", "access", "retired", "flows"] {
