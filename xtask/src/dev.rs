@@ -74,6 +74,7 @@ pub fn serve(root: &Path, settings: &Settings) -> Result<()> {
             state: settings.state.clone(),
             variables: settings.variables.clone(),
             reaches_loopback: false,
+            limits: true,
             modules: Vec::new(),
             log: Box::new(|line| eprintln!("{line}")),
         },

@@ -55,6 +55,7 @@ pub fn prove(root: &Path, program: &Path) -> Result<()> {
             state: work.join("state"),
             variables: BTreeMap::new(),
             reaches_loopback: false,
+            limits: false,
             modules: modules(root, &built)?,
             log: Box::new(|line| eprintln!("{line}")),
         },

@@ -19,6 +19,8 @@ pub struct Manifest {
     #[serde(default)]
     pub kv_namespaces: Vec<KvNamespace>,
     #[serde(default)]
+    pub ratelimits: Vec<RateLimit>,
+    #[serde(default)]
     pub durable_objects: DurableObjects,
     #[serde(default)]
     migrations: Vec<Migration>,
@@ -27,6 +29,19 @@ pub struct Manifest {
 #[derive(Debug, Deserialize)]
 pub struct KvNamespace {
     pub binding: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct RateLimit {
+    pub name: String,
+    pub simple: Calls,
+}
+
+/// At most `limit` calls with one key in `period` seconds.
+#[derive(Debug, Deserialize)]
+pub struct Calls {
+    pub limit: u32,
+    pub period: u32,
 }
 
 #[derive(Debug, Default, Deserialize)]

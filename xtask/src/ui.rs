@@ -26,6 +26,7 @@ pub fn test(ready: &Ready<'_>) -> Result<()> {
         state: state.clone(),
         variables: BTreeMap::from([("MCP_API_TOKEN".to_owned(), TOKEN.to_owned())]),
         reaches_loopback: false,
+        limits: false,
         modules: Vec::new(),
         log: Box::new(|_| {}),
     };

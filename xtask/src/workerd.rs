@@ -35,6 +35,8 @@ pub struct Options {
     pub variables: BTreeMap<String, String>,
     /// Whether the Worker may reach servers on this machine, as tests with a stand-in of GitHub need.
     pub reaches_loopback: bool,
+    /// Whether the rate limits of `wrangler.toml` hold. Tests that come often from one address do without.
+    pub limits: bool,
     /// Files that take the place of modules of the Worker, or stand beside them, by the module's name.
     pub modules: Vec<(String, PathBuf)>,
     /// Where each line that the Worker or the runtime prints goes.

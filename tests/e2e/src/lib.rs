@@ -13,6 +13,7 @@
 
 pub mod client;
 pub mod mcp;
+pub mod sign_in;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,6 +33,7 @@ pub struct Worker {
     variables: Vec<(String, String)>,
     modules: Vec<(String, PathBuf)>,
     reaches_loopback: bool,
+    limits: bool,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
@@ -44,14 +46,6 @@ impl Worker {
     /// With more variables, or with others in place of those of [`Worker::start`].
     pub fn start_with(variables: &[(&str, &str)]) -> Self {
         let mut worker = Self::prepare(variables);
-        worker.restart();
-        worker
-    }
-
-    /// With a stand-in of another server on this machine, which it may call.
-    pub fn start_beside(variables: &[(&str, &str)]) -> Self {
-        let mut worker = Self::prepare(variables);
-        worker.reaches_loopback = true;
         worker.restart();
         worker
     }
@@ -69,8 +63,19 @@ impl Worker {
             variables: all,
             modules: Vec::new(),
             reaches_loopback: false,
+            limits: false,
             lines: Arc::default(),
         }
+    }
+
+    /// Lets it call a stand-in of another server on this machine.
+    pub fn reach_loopback(&mut self) {
+        self.reaches_loopback = true;
+    }
+
+    /// Makes the rate limits of `wrangler.toml` hold.
+    pub fn limit(&mut self) {
+        self.limits = true;
     }
 
     /// Puts a module of the tests in place of one of the Worker's, or beside them. The path is below `tests/e2e/src`,
@@ -98,6 +103,7 @@ impl Worker {
             state: self.state.path().to_owned(),
             variables: self.variables.iter().cloned().collect(),
             reaches_loopback: self.reaches_loopback,
+            limits: self.limits,
             modules: self.modules.clone(),
             log: Box::new(move |line| {
                 lines

@@ -28,6 +28,9 @@ const config :Workerd.Config = (
     (name = "state", disk = (path = ".", writable = true)),
     (name = "internet", network = (allow = [{reach}], tlsOptions = (trustBrowserCas = true))),
   ],
+  extensions = [ (modules = [
+    (name = "local:ratelimit", internal = true, esModule = embed "/xtask/src/workerd/ratelimit.mjs"),
+  ]) ],
   sockets = [ (name = "http", address = "127.0.0.1:0", http = (), service = "main") ],
 );
 
@@ -123,6 +126,17 @@ fn bindings(manifest: &Manifest, options: &Options) -> String {
     for namespace in &manifest.kv_namespaces {
         let name = quote(&namespace.binding);
         let _ = writeln!(text, "    (name = {name}, kvNamespace = \"kv\"),");
+    }
+    for limit in manifest.ratelimits.iter().filter(|_| options.limits) {
+        let _ = writeln!(
+            text,
+            "    (name = {}, wrapped = (moduleName = \"local:ratelimit\", innerBindings = [
+      (name = \"limit\", json = \"{}\"), (name = \"period\", json = \"{}\"),
+    ])),",
+            quote(&limit.name),
+            limit.simple.limit,
+            limit.simple.period
+        );
     }
     for (name, value) in &manifest.vars {
         if !options.variables.contains_key(name) {

@@ -14,6 +14,7 @@ mod stories;
 mod streams;
 mod transcripts;
 mod trap;
+mod vault;
 
 // Shared with the native hosts.
 #[path = "../../../it/graph/bench.rs"]

@@ -1,0 +1,31 @@
+// Stands in front of the shifted glue: it shows how many rows the vault holds and how many keys its cache, and lets the
+// vault fail while a request says so.
+import * as glue from "./shifted.mjs";
+export * from "./shifted.mjs";
+
+const TABLES = ["grants", "access", "retired", "flows"];
+let fails = false;
+
+export async function fetch(request, env, context) {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/rows") return env.AUTH_VAULT.getByName("main").fetch("https://vault/rows");
+  if (pathname === "/cached") return Response.json((await env.OAUTH_KV.list()).keys.length);
+  fails = request.headers.has("x-vault-fails");
+  return glue.fetch(request, env, context);
+}
+
+export class AuthVault extends glue.AuthVault {
+  #sql;
+
+  constructor(state, env) {
+    super(state, env);
+    this.#sql = state.storage.sql;
+  }
+
+  fetch(request) {
+    if (fails) throw new Error("a fault of the test");
+    if (new URL(request.url).pathname !== "/rows") return super.fetch(request);
+    const count = (table) => [...this.#sql.exec(`SELECT count(*) AS rows FROM ${table}`)][0].rows;
+    return Response.json(Object.fromEntries(TABLES.map((table) => [table, count(table)])));
+  }
+}
