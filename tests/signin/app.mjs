@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 
 export async function serveApp(server) {
   const waiting = new Map();
-  const app = { answers: [], onward: undefined };
+  const app = { answers: [], onward: undefined, secrets: [] };
   const http = createServer((request, response) => {
     const url = new URL(request.url, "http://app");
     if (url.pathname !== "/callback") {
@@ -14,6 +14,7 @@ export async function serveApp(server) {
     }
     const answer = Object.fromEntries(url.searchParams);
     app.answers.push(answer);
+    app.secrets.push(...url.searchParams.values());
     waiting.get(answer.state)?.(answer);
     if (app.onward) return response.writeHead(307, { location: app.onward }).end();
     response.writeHead(200, { "content-type": "text/html" }).end(
@@ -36,6 +37,7 @@ export async function serveApp(server) {
   app.begin = (client, resource = `${server}/mcp-compat`) => {
     const verifier = randomBytes(32).toString("base64url");
     const state = randomBytes(8).toString("hex");
+    app.secrets.push(verifier, state);
     const query = new URLSearchParams({
       response_type: "code", client_id: client.id, redirect_uri: client.redirect, state, scope: "mcp", resource,
       code_challenge: createHash("sha256").update(verifier).digest("base64url"), code_challenge_method: "S256",
@@ -51,7 +53,9 @@ export async function serveApp(server) {
         grant_type: "authorization_code", code, client_id: flow.client.id, redirect_uri: flow.client.redirect, code_verifier: flow.verifier,
       }),
     });
-    return { status: reply.status, ...(await reply.json()) };
+    const tokens = await reply.json();
+    app.secrets.push(tokens.access_token, tokens.refresh_token);
+    return { status: reply.status, ...tokens };
   };
 
   app.think = async (token) => {

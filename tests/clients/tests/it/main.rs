@@ -6,6 +6,7 @@
 
 mod inspector;
 mod rust;
+mod sign_in;
 
 use std::path::PathBuf;
 use std::process::Command;

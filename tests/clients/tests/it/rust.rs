@@ -15,9 +15,9 @@ use crate::Stage;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-type Client = RunningService<RoleClient, ()>;
+pub(crate) type Client = RunningService<RoleClient, ()>;
 
-async fn tool(client: &Client, name: &'static str, arguments: Value) -> Value {
+pub(crate) async fn tool(client: &Client, name: &'static str, arguments: Value) -> Value {
     let Value::Object(arguments) = arguments else {
         panic!("no object")
     };
@@ -26,6 +26,11 @@ async fn tool(client: &Client, name: &'static str, arguments: Value) -> Value {
     result
         .structured_content
         .unwrap_or_else(|| json!(result.content))
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(work)
 }
 
 async fn tell(client: Client) {
@@ -82,11 +87,7 @@ fn modes() -> [(&'static str, ClientLifecycleMode); 3] {
 #[test]
 fn rust_sdk() {
     let stage = Stage::set();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
+    block_on(async {
         for (name, mode) in modes() {
             for path in ["/mcp", "/mcp-compat"] {
                 let url = format!("{}{path}", stage.origin());
