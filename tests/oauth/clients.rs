@@ -118,6 +118,24 @@ fn a64_a65_b35_a_document_is_fetched_once_and_its_absence_survived() {
         let fresh = world.isolate(2);
         assert_eq!(fresh.get(&client.link()).status, 200);
     }
+    // Nobody was here before with these, and nothing of what their hosts said is passed on.
+    for (name, broken) in [
+        ("302", answer(302, "application/json", "{}")),
+        ("404", answer(404, "application/json", "{}")),
+        ("html", answer(200, "text/html", "<b>oh no</b>")),
+        ("json", answer(200, "application/json", "oh no")),
+        ("list", answer(200, "application/json", "[]")),
+    ] {
+        let url = format!("https://c.example.com/{name}");
+        world.documents.borrow_mut().insert(url.clone(), broken);
+        let page = isolate.get(&Client::described(&url, CLAUDE).link());
+        assert!(
+            page.status == 503 || page.status == 400,
+            "{name}: {}",
+            page.status
+        );
+        assert!(!page.body.contains("oh no") && !page.body.contains("name=\"csrf\""));
+    }
     let never = Client::described("https://new.example.com/c.json", CLAUDE);
     assert_eq!(isolate.get(&never.link()).status, 503);
     let fetches = world.document_fetches.get();
@@ -370,12 +388,54 @@ fn two_people_and_many_clients_at_once_stay_apart() {
             (client, client.code(&browser.get(&isolate, &callback)))
         })
         .collect();
+    let mut all = Vec::new();
     for (at, (client, code)) in codes.iter().enumerate() {
         let (_, other) = &codes[(at + 1) % codes.len()];
         client.exchange(&isolate, other).is(400, "invalid_grant");
-        let tokens = Tokens::of(&client.exchange(&isolate, code));
-        assert_eq!(isolate.call("/mcp-compat", &tokens.access).status, 200);
+        all.push(Tokens::of(&client.exchange(&isolate, code)));
     }
-    let grants = isolate.world.count("grants");
-    assert_eq!(grants, 20);
+    // Each refreshes with its own token and no other's; what each one thinks is found under its own id alone.
+    let mut ids = Vec::new();
+    for (at, (client, _)) in codes.iter().enumerate() {
+        let other = all[(at + 1) % all.len()].refresh.clone();
+        client.refresh(&isolate, &other).is(400, "invalid_grant");
+        all[at] = Tokens::of(&client.refresh(&isolate, &all[at].refresh));
+        let thought = json!({"thought": format!("Of client {at}."), "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false});
+        let stored = isolate.tool(&all[at].access, "sequentialthinking", &thought);
+        ids.push(stored.json()["result"]["structuredContent"]["sequenceId"].clone());
+    }
+    for (at, id) in ids.iter().enumerate() {
+        let history = isolate.tool(
+            &all[at].access,
+            "get_thought_history",
+            &json!({"sequenceId": id}),
+        );
+        let history = history.json()["result"]["structuredContent"]["thoughts"].clone();
+        assert_eq!(history.as_array().unwrap().len(), 1);
+        assert_eq!(history[0]["thought"], format!("Of client {at}."));
+    }
+    let distinct = |values: Vec<&str>| {
+        values
+            .iter()
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+    };
+    assert_eq!(
+        distinct(all.iter().map(|tokens| tokens.access.as_str()).collect()),
+        20
+    );
+    assert_eq!(
+        distinct(ids.iter().map(|id| id.as_str().unwrap()).collect()),
+        20
+    );
+    // One of them leaves: every token of the other still works, and none of the one's.
+    let mut environment = crate::world::environment();
+    environment.retain(|(name, _)| *name != "ALLOWED_GITHUB_LOGIN");
+    environment.push(("ALLOWED_GITHUB_LOGIN", "octocat"));
+    let after = isolate.world.deploy(2, &environment);
+    for (tokens, (_, _, who)) in all.iter().zip(flows.iter().rev()) {
+        let status = after.call("/mcp-compat", &tokens.access).status;
+        assert_eq!(status, if *who == OWNER { 200 } else { 401 });
+    }
+    assert_eq!(isolate.world.count("grants"), 20);
 }

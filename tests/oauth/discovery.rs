@@ -256,3 +256,19 @@ fn b43_with_the_switch_old_clients_pass_on_mcp() {
         .collect();
     assert_eq!(isolate.call_with("/mcp", &headers).status, 200);
 }
+
+/// No code can mend a bot rule of the zone in front of the server, so the person who meets it must find it named.
+#[test]
+fn b33_the_documentation_names_the_rule_that_stops_clients() {
+    let text = include_str!("../../docs/connect.md");
+    let (_, after) = text.split_once("\n10. ").unwrap();
+    let entry = after.lines().next().unwrap();
+    for word in [
+        "Block AI bots",
+        "Bot Fight Mode",
+        "`Claude-User`",
+        "160.79.104.0/21",
+    ] {
+        assert!(entry.contains(word), "{word}");
+    }
+}

@@ -27,6 +27,7 @@ mod lag;
 mod owner;
 mod refresh;
 mod samples;
+mod secrets;
 #[path = "../it/seeded.rs"]
 mod seeded;
 mod signed;

@@ -117,7 +117,8 @@ fn a42_a43_one_kind_of_token_is_not_another() {
     let body = &tokens.access[..tokens.access.len() - 1];
     let good = (b'0'..=b'z')
         .map(char::from)
-        .filter(|char| char.is_ascii_alphanumeric() || *char == '_')
+        .chain(['-'])
+        .filter(|char| char.is_ascii_alphanumeric() || "_-".contains(*char))
         .filter(|char| isolate.call("/mcp-compat", &format!("{body}{char}")).status == 200)
         .count();
     assert_eq!(good, 1, "one spelling of a token is good");
@@ -279,17 +280,18 @@ fn a48_a_token_of_ours_never_travels_on() {
 
 #[test]
 fn a49_a_sequence_id_is_no_credential() {
-    let (isolate, _, _) = setup();
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_thought_history","arguments":{"sequenceId":"seq_0000000000000000000000000000"}}}"#;
-    let request = isolate
-        .request("POST", "/mcp-compat")
-        .header("content-type", "application/json");
-    assert_eq!(
-        isolate
-            .send(request.body(body.as_bytes().to_vec()).unwrap())
-            .status,
-        401
-    );
+    let (isolate, _, tokens) = setup();
+    let thought = json!({"thought": "Mine.", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false});
+    let stored = isolate.tool(&tokens.access, "sequentialthinking", &thought);
+    let id = stored.json()["result"]["structuredContent"]["sequenceId"].clone();
+    let history = json!({"sequenceId": id});
+    let asked = |token: &str| isolate.tool(token, "get_thought_history", &history);
+    assert!(asked(&tokens.access).body.contains("Mine."));
+    for token in ["", "x", id.as_str().unwrap()] {
+        let reply = asked(token);
+        assert_eq!(reply.status, 401);
+        assert!(!reply.body.contains("Mine."));
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use durable_thinking::database::sqlite::Sqlite;
 use durable_thinking::database::{Database, Value as Cell_};
 use durable_thinking::fresh::Fresh;
 use durable_thinking::local::{Local, ready};
+use durable_thinking::log;
 use durable_thinking::mcp::thinking::Thinking;
 use durable_thinking::oauth::memory::Memory;
 use durable_thinking::oauth::port::{
@@ -22,13 +23,14 @@ use durable_thinking::oauth::sign_in::SignIn;
 use durable_thinking::oauth::vault::Vault;
 use durable_thinking::oauth::vault::message::{Answer, Ask};
 use durable_thinking::store::Store;
-use durable_thinking::transport::Body;
 use durable_thinking::transport::http::{Site, route};
+use durable_thinking::transport::{Access, Body};
 use http::{Request, Response};
 use serde_json::Value;
 
 use crate::github::GitHub;
 use crate::kv::Kv;
+use crate::secrets::Secrets;
 
 pub const ORIGIN: &str = "https://mcp.example.org";
 pub const STATIC: &str = "0123456789abcdef0123456789abcdef";
@@ -69,6 +71,16 @@ pub struct World {
     pub events: RefCell<Vec<Event>>,
     /// Every body and header that left the server.
     pub said: RefCell<Vec<String>>,
+    secrets: Secrets,
+}
+
+impl Drop for World {
+    /// Whatever a test was about: nothing secret is in the log, and no credential is kept.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.secrets.check(&(self.dump() + &self.kv.dump()));
+        }
+    }
 }
 
 /// One location's view of the world.
@@ -113,6 +125,7 @@ impl World {
             is_prompt: Cell::new(true),
             events: RefCell::default(),
             said: RefCell::default(),
+            secrets: Secrets::default(),
         })
     }
 
@@ -309,14 +322,23 @@ impl Background for Edge {
 
 impl Journal for Edge {
     fn note(&self, event: Event) {
+        let line = log::sign_in(&event);
+        self.world.secrets.of_log(&event.request_id, &line.text);
         self.world.events.borrow_mut().push(event);
     }
 }
 
 impl Isolate {
     pub fn send(&self, request: Request<Vec<u8>>) -> Reply {
-        let response = ready(route(request, Rc::clone(&self.site), self.world.fresh())).unwrap();
+        self.world.secrets.of_request(&request);
+        let fresh = self.world.fresh();
+        let request_id = fresh.request_id();
+        let response = ready(route(request, Rc::clone(&self.site), fresh)).unwrap();
         let (parts, body) = response.into_parts();
+        let learned: &Access = parts.extensions.get().unwrap();
+        for line in log::access(&request_id, parts.status.as_u16(), 0, learned) {
+            self.world.secrets.of_log(&request_id, &line.text);
+        }
         let Body::Full(body) = body else {
             panic!("a stream");
         };
@@ -325,6 +347,7 @@ impl Isolate {
             headers: parts.headers,
             body: String::from_utf8(body).unwrap(),
         };
+        self.world.secrets.of_reply(&reply);
         let said = format!("{:?}\n{}", reply.headers, reply.body);
         self.world.said.borrow_mut().push(said);
         reply
