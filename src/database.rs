@@ -54,6 +54,12 @@ pub trait Database {
 pub enum DatabaseError {
     #[error("statement failed: {0}")]
     Statement(String),
+    /// Nothing more can be written. What is there can be read and deleted.
+    #[error("the database is full")]
+    Full,
+    /// This instance of the object is over, as after a deploy: the same call succeeds in the next one.
+    #[error("the object was reset")]
+    Reset,
     #[error("column {column} of {table} holds {found}, not {expected}")]
     Column {
         table: &'static str,

@@ -36,35 +36,52 @@ async function run(call) {
   }
 }
 
+// One line of the log, of the form of `log.rs`, for what Wasm can no longer tell. What was thrown is left out: its text may
+// hold anything. Returns the id that the caller gets too.
+function tell(env, stage) {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  const requestId = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (env.LOG_LEVEL?.trim() !== "off") {
+    console.error(JSON.stringify({ kind: "error", requestId, stage, reason: "failed" }));
+  }
+  return requestId;
+}
+
 // A response that Wasm makes while it is sent. It is pulled from here, so that it ends when Wasm does, and so that a
 // client that has left stops the work. While a pull of events takes long, an empty comment keeps the connection open.
 const HEARTBEAT = new TextEncoder().encode(":\n\n");
 const HEARTBEAT_MILLISECONDS = 15_000;
 
-function stream(response) {
+function stream(response, env) {
   const chunks = response.chunks;
   const beats = response.headers.get("Content-Type")?.startsWith("text/event-stream");
   let isPulling = false;
-  let hasLeft = false;
+  let isOver = false;
   const body = new ReadableStream({
     async pull(controller) {
       const beat =
-        beats && setInterval(() => hasLeft || controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
+        beats && setInterval(() => isOver || controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
       isPulling = true;
       try {
         const chunk = await run(() => chunks.next());
-        if (hasLeft) return;
-        if (chunk === undefined) controller.close();
+        if (isOver) return;
+        isOver = chunk === undefined;
+        if (isOver) controller.close();
         else controller.enqueue(chunk);
+      } catch (error) {
+        isOver = true;
+        // What Wasm broke off it has logged itself.
+        if (life.criticalError) tell(env, "stream");
+        throw error;
       } finally {
         clearInterval(beat);
         isPulling = false;
-        if (hasLeft) chunks.free();
+        if (isOver && !life.criticalError) chunks.free();
       }
     },
     // Wasm does not let go of what is still at work, so a pull under way is ended and lets go of it then.
     cancel() {
-      hasLeft = true;
+      isOver = true;
       if (isPulling) chunks.leave();
       else chunks.free();
     },
@@ -76,9 +93,14 @@ export default class extends WorkerEntrypoint {
   async fetch(request) {
     try {
       const response = await run(() => wasm.fetch(request, this.env, this.ctx));
-      return response.chunks ? stream(response) : response;
+      return response.chunks ? stream(response, this.env) : response;
     } catch {
-      return Response.json({ error: "internal_error" }, { status: 500 });
+      const requestId = tell(this.env, "worker");
+      const message = `The server failed in the middle of this call. What was acknowledged is stored; repeat the call (request ${requestId})`;
+      return Response.json(
+        { error: "internal_error", class: "unavailable", retry: "later", message },
+        { status: 500, headers: { "Cache-Control": "no-store", "X-Request-Id": requestId } },
+      );
     }
   }
 }
@@ -101,8 +123,14 @@ function objectClass(name) {
       return run(() => this.#object().fetch(request));
     }
 
-    alarm() {
-      return run(() => this.#object().alarm());
+    async alarm() {
+      try {
+        return await run(() => this.#object().alarm());
+      } catch (error) {
+        // What Rust returned it has logged itself.
+        if (life.criticalError) tell(this.env, "alarm");
+        throw error;
+      }
     }
   };
 }

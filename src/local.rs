@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::clock::Timestamp;
 use crate::database::Database;
 use crate::fresh::Fresh;
+use crate::log::database_fault;
 use crate::mcp::{Server, ToolHost};
 use crate::refusal::Refusal;
 use crate::settings::Settings;
@@ -32,13 +33,13 @@ impl<D: Database> ToolHost for Local<D> {
             store::Error::Refused(refusal) => refusal,
             store::Error::Fault(fault) => {
                 let request_id = fresh.request_id();
-                eprintln!("durable-thinking: request {request_id}: {fault}");
-                Refusal::unavailable(&request_id)
+                eprintln!("{}", database_fault(&request_id, &fault).text);
+                store::shown(&fault, &request_id)
             }
         })
     }
 
-    async fn check(&self) -> Result<(), Refusal> {
+    async fn check(&self, _: &Fresh) -> Result<(), Refusal> {
         Ok(())
     }
 }

@@ -137,6 +137,9 @@ pub fn sign_in(event: &Event) -> Line {
         #[serde(flatten)]
         event: &'a Event,
     }
+    if event.is_fault() {
+        return fault(&event.request_id, event.event, event.reason);
+    }
     let audit = Audit {
         kind: "audit",
         event,

@@ -39,7 +39,7 @@ pub trait ToolHost {
     ) -> impl Future<Output = Result<tools::Outcome, Refusal>>;
 
     /// Asks whether the store answers at all, for `/healthz?deep=1`.
-    fn check(&self) -> impl Future<Output = Result<(), Refusal>>;
+    fn check(&self, fresh: &Fresh) -> impl Future<Output = Result<(), Refusal>>;
 }
 
 /// What is offered behind the methods of the protocol. Results are bodies without the members that an era adds.
@@ -89,7 +89,7 @@ pub trait Server {
     ) -> impl Future<Output = Result<tools::Outcome, Refusal>>;
 
     /// Whether what stores the work answers.
-    fn is_healthy(&self) -> impl Future<Output = bool>;
+    fn is_healthy(&self, fresh: &Fresh) -> impl Future<Output = bool>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,10 @@
 //! What a tool call can be refused with: one table of codes, each with its class and what a caller may do.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// A refusal of a tool call, worded for the model that made it. Displays as the whole text of the error result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{}: {message}\nclass: {} · retry: {}", .code.name(), .code.class(), .code.retry())]
+#[error("{}: {message}\nclass: {} · retry: {}", .code.name(), .code.class().name(), .code.retry().name())]
 pub struct Refusal {
     pub code: Code,
     pub message: String,
@@ -22,6 +20,16 @@ impl Refusal {
 
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidInput, message)
+    }
+
+    /// A fault that room would mend: the owner's to make, and the log tells it to the owner.
+    pub fn storage_full(request_id: &str) -> Self {
+        Self::new(
+            Code::StorageFull,
+            format!(
+                "the store has no room left and nothing was written; all that it holds can still be read and deleted (request {request_id})"
+            ),
+        )
     }
 
     /// A fault of ours: the log has the cause under the request id, the caller has only this.
@@ -231,25 +239,25 @@ impl Code {
     }
 }
 
-impl fmt::Display for Class {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+impl Class {
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Input => "input",
             Self::NotFound => "not_found",
             Self::Conflict => "conflict",
             Self::Limit => "limit",
             Self::Unavailable => "unavailable",
-        })
+        }
     }
 }
 
-impl fmt::Display for Retry {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+impl Retry {
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Never => "never",
             Self::FixInput => "fix_input",
             Self::Later => "later",
-        })
+        }
     }
 }
 

@@ -40,6 +40,14 @@ pub enum Error {
     Fault(#[from] DatabaseError),
 }
 
+/// What the caller may know of a fault; the log has the rest under the request id.
+pub fn shown(fault: &DatabaseError, request_id: &str) -> Refusal {
+    match fault {
+        DatabaseError::Full => Refusal::storage_full(request_id),
+        _ => Refusal::unavailable(request_id),
+    }
+}
+
 impl From<Unopened> for Error {
     fn from(_: Unopened) -> Self {
         Self::Fault(DatabaseError::Corrupt("a sealed value does not open"))

@@ -12,7 +12,8 @@
 //!    that stops the work.
 //! 4. While a pull of an event stream takes long the host writes comments, so that no proxy takes the stream for dead.
 //!    In the Worker the JavaScript entry owns the stream: it pulls, writes heartbeats, and ends the response when Wasm traps.
-//! 5. What the router learned for the log stands in the response's extensions as [`Access`].
+//! 5. What the router learned for the log stands in the response's extensions as [`Access`]. Of a stream the outcome is
+//!    known when it has ended: [`Stream::outcome`]. One that is dropped before its end has been left by its client.
 
 pub mod compat;
 mod exchange;
@@ -53,6 +54,9 @@ pub type Chunk = Result<Option<Vec<u8>>, Broken>;
 /// What a [`Stream`] pulls from.
 pub trait Chunks {
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Chunk> + '_>>;
+
+    /// What the work came to, once there is no next chunk.
+    fn outcome(&self) -> Option<&'static str>;
 }
 
 impl Stream {
@@ -62,6 +66,10 @@ impl Stream {
 
     pub async fn next(&mut self) -> Chunk {
         self.0.next().await
+    }
+
+    pub fn outcome(&self) -> Option<&'static str> {
+        self.0.outcome()
     }
 }
 

@@ -20,13 +20,13 @@ use std::rc::Rc;
 use worker::{Context, Env, Result, event, web_sys};
 
 use crate::config::Config;
-use crate::log::{Level, access};
+use crate::log::Level;
 use crate::mcp::thinking::Thinking;
 use crate::oauth::memory::Memory;
 use crate::oauth::sign_in::SignIn;
-use crate::transport::Access;
 use crate::transport::http::{Site as AnySite, route};
 
+use log::Answered;
 use remote::Remote;
 use sign_in::Edge;
 
@@ -43,23 +43,14 @@ async fn fetch(request: web_sys::Request, env: Env, _: Context) -> Result<web_sy
     let message = message::read(&request).await?;
     let fresh = host::fresh()?;
     let (start, request_id) = (fresh.now, fresh.request_id());
-    let response = route(message, site, fresh).await;
-    if log::is_on(Level::Info) {
-        let milliseconds = host::now()
-            .milliseconds()
-            .saturating_sub(start.milliseconds());
-        let fallback = Access::default();
-        let learned = response.extensions().get::<Access>().unwrap_or(&fallback);
-        for line in access(
-            &request_id,
-            response.status().as_u16(),
-            milliseconds,
-            learned,
-        ) {
-            log::print(&line);
-        }
-    }
-    message::write(response)
+    let mut response = route(message, site, fresh).await;
+    let answered = Answered {
+        request_id,
+        start,
+        status: response.status().as_u16(),
+        access: response.extensions_mut().remove().unwrap_or_default(),
+    };
+    message::write(response, answered)
 }
 
 fn site(env: &Env) -> Result<Rc<Site>> {

@@ -9,6 +9,9 @@ use worker::{SqlStorage, SqlStorageValue, Storage};
 
 use crate::database::{Cost, Database, DatabaseError, Row, Value};
 
+/// How the platform tells, in several sentences, that an instance of an object was replaced.
+pub(crate) const RESET: &str = "reset because its code";
+
 // The one call that `worker` does not offer. The closure runs before it returns, and an exception rolls back.
 #[wasm_bindgen]
 extern "C" {
@@ -122,5 +125,13 @@ fn count(rows: usize) -> u64 {
 
 #[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
 fn statement(error: worker::Error) -> DatabaseError {
-    DatabaseError::Statement(error.to_string())
+    // The text is the only code that the platform gives.
+    let text = error.to_string();
+    if text.contains("SQLITE_FULL") {
+        DatabaseError::Full
+    } else if text.contains(RESET) {
+        DatabaseError::Reset
+    } else {
+        DatabaseError::Statement(text)
+    }
 }

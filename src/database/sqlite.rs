@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::{Value as SqliteValue, ValueRef};
-use rusqlite::{Connection, Statement, StatementStatus, TransactionBehavior, params_from_iter};
+use rusqlite::{
+    Connection, ErrorCode, Statement, StatementStatus, TransactionBehavior, params_from_iter,
+};
 
 use crate::database::{Cost, Database, DatabaseError, Row, Value};
 
@@ -168,5 +170,8 @@ fn from_sqlite(value: ValueRef<'_>) -> Result<Value, DatabaseError> {
 
 #[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
 fn statement(error: rusqlite::Error) -> DatabaseError {
-    DatabaseError::Statement(error.to_string())
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => DatabaseError::Full,
+        _ => DatabaseError::Statement(error.to_string()),
+    }
 }

@@ -146,8 +146,8 @@ impl<T: ToolHost> Server for Thinking<T> {
         self.host.call(call, fresh).await
     }
 
-    async fn is_healthy(&self) -> bool {
-        self.host.check().await.is_ok()
+    async fn is_healthy(&self, fresh: &Fresh) -> bool {
+        self.host.check(fresh).await.is_ok()
     }
 }
 

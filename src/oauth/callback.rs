@@ -99,7 +99,7 @@ async fn welcome<P: Ports>(turn: &Turn<'_, P>, arrival: &Arrival, visitor: Visit
         code: Bytes(spelling::hash(&code)),
         document: remembered_document(turn, &arrival.payload.client_id),
     }));
-    match ask_twice(turn.ports, &ask).await {
+    match ask_twice(turn.ports, turn.fresh, &ask).await {
         Ok(Answer::Completed { dead, .. }) => {
             verify::purge(turn, &dead);
             note(turn, arrival, "ok", Some(number));
@@ -120,7 +120,7 @@ async fn repeat<P: Ports>(turn: &Turn<'_, P>, arrival: &Arrival) -> Reply {
     let ask = Ask::FlowDone {
         flow: Bytes(arrival.flow.id),
     };
-    match ask_twice(turn.ports, &ask).await {
+    match ask_twice(turn.ports, turn.fresh, &ask).await {
         Ok(Answer::AlreadyDone { age_seconds }) if age_seconds <= REPEAT_SECONDS => {
             let code = spelling::code(arrival.flow.key(), &arrival.flow.id, &arrival.flow.tag);
             note(turn, arrival, "repeated", None);

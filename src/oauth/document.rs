@@ -71,7 +71,9 @@ pub async fn client<P: Ports>(
     let now = fresh.now.seconds();
     let body = match memory.document(url, now) {
         Some(Some(body)) => body,
-        Some(None) => last_good(url, ports).await.ok_or(Failure::Unavailable)?,
+        Some(None) => last_good(url, ports, fresh)
+            .await
+            .ok_or(Failure::Unavailable)?,
         None => match fetch(url, ports).await {
             Ok((body, seconds)) => {
                 memory.remember_document(url, Some(body.clone()), now.saturating_add(seconds), now);
@@ -80,7 +82,7 @@ pub async fn client<P: Ports>(
             Err(Failure::TooMany) => return Err(Failure::TooMany),
             Err(failure) => {
                 memory.remember_document(url, None, now.saturating_add(FAILURE_SECONDS), now);
-                last_good(url, ports).await.ok_or(failure)?
+                last_good(url, ports, fresh).await.ok_or(failure)?
             }
         },
     };
@@ -89,11 +91,11 @@ pub async fn client<P: Ports>(
 }
 
 /// The document of a client that has been here before, when its host does not answer today.
-async fn last_good<P: Ports>(url: &str, ports: &P) -> Option<String> {
+async fn last_good<P: Ports>(url: &str, ports: &P, fresh: &Fresh) -> Option<String> {
     let ask = Ask::Document {
         url: url.to_owned(),
     };
-    match ask_twice(ports, &ask).await {
+    match ask_twice(ports, fresh, &ask).await {
         Ok(Answer::Document { body }) => body,
         _ => None,
     }

@@ -55,8 +55,8 @@ impl Memory {
         let known = self.ring.borrow().clone();
         match known {
             Some((ring, at)) if now.saturating_sub(at) < RING_SECONDS => Ok(ring),
-            Some((ring, _)) => Ok(self.ask_ring(ports, now).await.unwrap_or(ring)),
-            None => self.ask_ring(ports, now).await,
+            Some((ring, _)) => Ok(self.ask_ring(ports, fresh).await.unwrap_or(ring)),
+            None => self.ask_ring(ports, fresh).await,
         }
     }
 
@@ -79,21 +79,21 @@ impl Memory {
             return Err(Unsure::AskedLately);
         }
         let ring = self
-            .ask_ring(ports, now)
+            .ask_ring(ports, fresh)
             .await
             .map_err(|_| Unsure::NoKeys)?;
         Ok(open(&ring))
     }
 
-    async fn ask_ring<P: Ports>(&self, ports: &P, now: u64) -> Result<Rc<Keyring>, Trouble> {
-        let Answer::Keys { keys } = ask_twice(ports, &Ask::Keys).await? else {
+    async fn ask_ring<P: Ports>(&self, ports: &P, fresh: &Fresh) -> Result<Rc<Keyring>, Trouble> {
+        let Answer::Keys { keys } = ask_twice(ports, fresh, &Ask::Keys).await? else {
             return Err(Trouble);
         };
         let keys = keys
             .into_iter()
             .filter_map(|(number, bytes)| Some(RootKey::new(KeyId::new(number)?, bytes.0)));
         let ring = Rc::new(Keyring::new(keys.collect()).ok_or(Trouble)?);
-        *self.ring.borrow_mut() = Some((Rc::clone(&ring), now));
+        *self.ring.borrow_mut() = Some((Rc::clone(&ring), fresh.now.seconds()));
         Ok(ring)
     }
 

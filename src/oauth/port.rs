@@ -6,6 +6,7 @@ use std::future::Future;
 use http::{Request, Response};
 use serde::Serialize;
 
+use crate::fresh::Fresh;
 use crate::oauth::vault::message::{Answer, Ask};
 
 /// Storage or another server could not be asked. Never an answer about a credential.
@@ -145,6 +146,12 @@ impl Event {
         }
     }
 
+    /// Whether it tells of a fault, ours or of somebody that we ask, rather than of what a person did.
+    pub fn is_fault(&self) -> bool {
+        matches!(self.event, "vault.error" | "cache.error" | "oauth.later")
+            || matches!(self.reason, "github_unavailable" | "github_misconfigured")
+    }
+
     #[must_use]
     pub fn with_host(mut self, host: String) -> Self {
         self.host = Some(host);
@@ -165,13 +172,15 @@ impl<T: Vault + Kv + Fetch + Limits + Background + Journal> Ports for T {}
 
 /// Asks the vault, and once more at once: an object that was just moved answers the second time. For questions that
 /// mean the same when asked twice.
-pub async fn ask_twice<P: Ports>(ports: &P, ask: &Ask) -> Result<Answer, Trouble> {
+pub async fn ask_twice<P: Ports>(ports: &P, fresh: &Fresh, ask: &Ask) -> Result<Answer, Trouble> {
     let answer = match ports.ask(ask).await {
         Ok(answer) => Ok(answer),
         Err(Trouble) => ports.ask(ask).await,
     };
     if answer.is_err() {
-        ports.note(Event::new("vault.error", "unreachable"));
+        let mut event = Event::new("vault.error", "unreachable");
+        event.request_id = fresh.request_id();
+        ports.note(event);
     }
     answer
 }

@@ -39,7 +39,7 @@ pub(super) async fn answer<P: Ports>(turn: &Turn<'_, P>) -> Reply {
         token: Bytes(spelling::hash(token)),
         client_id,
     };
-    match ask_twice(turn.ports, &ask).await {
+    match ask_twice(turn.ports, turn.fresh, &ask).await {
         Ok(Answer::Revoked { dead }) => {
             turn.note(Event::new("oauth.revoke", "ok"));
             verify::purge(turn, &dead);

@@ -133,7 +133,7 @@ async fn redeem<P: Ports>(
         refresh: hash(&refresh),
         gate: turn.settings.gate.clone(),
     };
-    give(turn, ask_twice(turn.ports, &ask).await, access, refresh)
+    give(turn, ask_twice(turn.ports, turn.fresh, &ask).await, access, refresh)
 }
 
 async fn refresh<P: Ports>(
@@ -159,7 +159,7 @@ async fn refresh<P: Ports>(
         root_key: key.id.number(),
         gate: turn.settings.gate.clone(),
     };
-    match ask_twice(turn.ports, &ask).await {
+    match ask_twice(turn.ports, turn.fresh, &ask).await {
         Ok(Answer::Walk {
             root_keys,
             head,

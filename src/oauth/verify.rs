@@ -92,7 +92,7 @@ async fn find<P: Ports>(turn: &Turn<'_, P>, token: &str) -> Result<Record, Denia
         Some(_) => return Err(denied(turn, "expired", UNKNOWN)),
         None => {}
     }
-    match ask_twice(turn.ports, &Ask::Check { access: hash }).await {
+    match ask_twice(turn.ports, turn.fresh, &Ask::Check { access: hash }).await {
         Ok(Answer::Live { record }) => {
             turn.memory.remember_live(hash, record.clone(), now);
             if now.saturating_sub(record.issued) > REPAIR_SECONDS {
@@ -113,7 +113,12 @@ async fn find<P: Ports>(turn: &Turn<'_, P>, token: &str) -> Result<Record, Denia
 }
 
 async fn cached<P: Ports>(turn: &Turn<'_, P>, hash: &Hash) -> Option<Record> {
-    let text = turn.ports.get(&key(hash)).await.ok()??;
+    let found = turn.ports.get(&key(hash)).await;
+    let Ok(text) = found else {
+        turn.note(Event::new("cache.error", "unreachable"));
+        return None;
+    };
+    let text = text?;
     serde_json::from_str(&text).ok()
 }
 

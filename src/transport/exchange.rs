@@ -46,7 +46,9 @@ where
 {
     match begin(request, site, fresh).await {
         Ok(response) => {
-            access.outcome = Some("ok");
+            if matches!(response.body(), Body::Full(_)) {
+                access.outcome = Some("ok");
+            }
             response
         }
         Err(refusal) => refused(&refusal, access),
@@ -80,6 +82,7 @@ where
         *response.body_mut() = Body::Stream(Stream::new(Rest {
             first: Some(first),
             pages,
+            outcome: "ok",
         }));
     }
     let disposition = format!("attachment; filename=\"{}\"", asked.format.file_name());
@@ -113,13 +116,17 @@ impl<S: Server, A> Pages<S, A> {
 struct Rest<S, A> {
     first: Option<Vec<u8>>,
     pages: Pages<S, A>,
+    outcome: &'static str,
 }
 
 impl<S: Server, A> Rest<S, A> {
     async fn chunk(&mut self) -> Chunk {
         let mut chunk = self.first.take().unwrap_or_default();
         while chunk.is_empty() && self.pages.export.next().is_some() {
-            chunk = self.pages.read().await.map_err(|_| Broken)?;
+            chunk = self.pages.read().await.map_err(|refusal| {
+                self.outcome = refusal.code.name();
+                Broken
+            })?;
         }
         Ok((!chunk.is_empty()).then_some(chunk))
     }
@@ -128,6 +135,10 @@ impl<S: Server, A> Rest<S, A> {
 impl<S: Server, A> Chunks for Rest<S, A> {
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Chunk> + '_>> {
         Box::pin(self.chunk())
+    }
+
+    fn outcome(&self) -> Option<&'static str> {
+        Some(self.outcome)
     }
 }
 
@@ -167,7 +178,7 @@ async fn take<S: Server>(
     let mut entries = Vec::new();
     let source = read_part(body, &mut entries, fresh.now).map_err(|error| match error {
         store::Error::Refused(refusal) => refusal,
-        store::Error::Fault(_) => Refusal::unavailable(&fresh.request_id()),
+        store::Error::Fault(fault) => store::shown(&fault, &fresh.request_id()),
     })?;
     let sequence_id = match &source.upload {
         None => SequenceId::new(fresh.draw()),
@@ -206,8 +217,8 @@ pub(super) fn refused(refusal: &Refusal, access: &mut Access) -> Response<Body> 
         status,
         &json!({
             "error": refusal.code.name(),
-            "class": refusal.code.class().to_string(),
-            "retry": refusal.code.retry().to_string(),
+            "class": refusal.code.class().name(),
+            "retry": refusal.code.retry().name(),
             "message": refusal.message,
         }),
     )

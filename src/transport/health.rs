@@ -26,7 +26,7 @@ pub(super) async fn report<S: Server, A: Authorization>(
         .is_some_and(|query| query.split('&').any(|pair| pair == "deep=1"));
     let store = if is_deep {
         admit(request, site, surroundings, Endpoint::Any, fresh).await?;
-        Some(site.server.is_healthy().await)
+        Some(site.server.is_healthy(fresh).await)
     } else {
         None
     };

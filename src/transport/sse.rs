@@ -24,14 +24,21 @@ pub(crate) fn finished<'a>(messages: impl IntoIterator<Item = &'a str>) -> Respo
     unbuffered(full(200, MEDIA_TYPE, body))
 }
 
+/// What some work came to: its answer, and the word for the log.
+pub(crate) struct Worked {
+    pub(crate) answer: String,
+    pub(crate) outcome: &'static str,
+}
+
 /// A response with the notifications of some work and then its answer. Dropping it drops the work.
 pub(crate) fn streamed(
-    work: impl Future<Output = String> + 'static,
+    work: impl Future<Output = Worked> + 'static,
     outgoing: Outgoing,
 ) -> Response<Body> {
     let mut response = Response::new(Body::Stream(Stream::new(Running {
         work: Some(Box::pin(work)),
         answer: None,
+        outcome: None,
         outgoing,
     })));
     response
@@ -49,8 +56,9 @@ fn unbuffered(mut response: Response<Body>) -> Response<Body> {
 }
 
 struct Running {
-    work: Option<Pin<Box<dyn Future<Output = String>>>>,
+    work: Option<Pin<Box<dyn Future<Output = Worked>>>>,
     answer: Option<String>,
+    outcome: Option<&'static str>,
     outgoing: Outgoing,
 }
 
@@ -73,14 +81,19 @@ impl Chunks for Running {
             let Some(work) = &mut self.work else {
                 return Poll::Ready(Ok(None));
             };
-            if let Poll::Ready(answer) = work.as_mut().poll(context) {
+            if let Poll::Ready(worked) = work.as_mut().poll(context) {
                 self.work = None;
-                self.answer = Some(answer);
+                self.answer = Some(worked.answer);
+                self.outcome = Some(worked.outcome);
             }
             match self.ready() {
                 Some(chunk) => Poll::Ready(Ok(Some(chunk))),
                 None => Poll::Pending,
             }
         }))
+    }
+
+    fn outcome(&self) -> Option<&'static str> {
+        self.outcome
     }
 }

@@ -5,6 +5,7 @@ use http::{HeaderValue, Response, StatusCode};
 use serde_json::json;
 
 use crate::auth::{self, Denial, Endpoint};
+use crate::refusal::{Class, Retry};
 use crate::transport::Body;
 
 /// Seconds after which a client may ask again when something of ours was not reachable.
@@ -34,31 +35,41 @@ pub enum Error {
     },
 }
 
-/// Word, class, retry advice and sentence of an error, as its body shows them.
-struct Shown<'a>(u16, &'static str, &'static str, &'static str, &'a str);
+/// Status, word, class, retry advice and sentence of an error, as its response shows them.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown(
+    pub u16,
+    pub &'static str,
+    pub Class,
+    pub Retry,
+    pub &'static str,
+);
 
 impl Error {
-    fn shown(&self) -> Shown<'_> {
+    /// The table.
+    pub fn shown(&self) -> Shown {
+        use Class::{Input, Limit, NotFound, Unavailable};
+        use Retry::{FixInput, Later, Never};
         match self {
             Self::Host => Shown(
                 403,
                 "host_not_allowed",
-                "input",
-                "never",
+                Input,
+                Never,
                 "This server does not answer for that host. Its owner sets ALLOWED_HOSTNAMES or PUBLIC_ORIGIN.",
             ),
             Self::Origin => Shown(
                 403,
                 "origin_not_allowed",
-                "input",
-                "never",
+                Input,
+                Never,
                 "Pages of that origin may not call this server. Its owner sets ALLOWED_ORIGIN_HOSTNAMES.",
             ),
             Self::NotFound => Shown(
                 404,
                 "not_found",
-                "not_found",
-                "never",
+                NotFound,
+                Never,
                 "There is nothing here. MCP is served at /mcp (2026-07-28) and /mcp-compat (older protocols).",
             ),
             Self::NotOwner => Shown(
@@ -71,29 +82,29 @@ impl Error {
             Self::Method(_) => Shown(
                 405,
                 "method_not_allowed",
-                "input",
-                "fix_input",
+                Input,
+                FixInput,
                 "This method is not served here; the Allow header names those that are.",
             ),
             Self::MediaType => Shown(
                 415,
                 "unsupported_media_type",
-                "input",
-                "fix_input",
+                Input,
+                FixInput,
                 "The body must be application/json.",
             ),
             Self::TooLarge { .. } => Shown(
                 413,
                 "payload_too_large",
-                "limit",
-                "fix_input",
+                Limit,
+                FixInput,
                 "The body is larger than this server takes.",
             ),
             Self::NotConfigured => Shown(
                 503,
                 "not_configured",
-                "unavailable",
-                "later",
+                Unavailable,
+                Later,
                 "No credential can be accepted yet: MCP_API_TOKEN is not set or cannot be used. /healthz says what is wrong.",
             ),
             Self::Denied { denial, .. } => shown_denial(denial),
@@ -103,7 +114,7 @@ impl Error {
     /// The response, without the headers that every response carries.
     pub fn to_response(&self) -> Response<Body> {
         let Shown(status, word, class, retry, message) = self.shown();
-        let mut body = json!({ "error": word, "class": class, "retry": retry, "message": message });
+        let mut body = json!({ "error": word, "class": class.name(), "retry": retry.name(), "message": message });
         if let (Self::TooLarge { bytes_max }, Some(members)) = (self, body.as_object_mut()) {
             members.insert("bytesMax".to_owned(), (*bytes_max).into());
         }
@@ -150,29 +161,31 @@ impl Error {
     }
 }
 
-fn shown_denial(denial: &Denial) -> Shown<'_> {
+fn shown_denial(denial: &Denial) -> Shown {
+    use Class::{Input, Limit, Unavailable};
+    use Retry::{FixInput, Later};
     match denial {
         Denial::Absent => Shown(
             401,
             "unauthorized",
-            "input",
-            "fix_input",
+            Input,
+            FixInput,
             "A credential is needed: Authorization: Bearer <token>.",
         ),
-        Denial::Invalid(reason) => Shown(401, "invalid_token", "input", "fix_input", reason),
-        Denial::Malformed(reason) => Shown(400, "invalid_request", "input", "fix_input", reason),
+        Denial::Invalid(reason) => Shown(401, "invalid_token", Input, FixInput, reason),
+        Denial::Malformed(reason) => Shown(400, "invalid_request", Input, FixInput, reason),
         Denial::TooMany => Shown(
             429,
             "too_many_requests",
-            "unavailable",
-            "later",
+            Limit,
+            Later,
             "Too many tokens that are unknown, expired or revoked came from this address. Wait a moment.",
         ),
         Denial::Unavailable => Shown(
             503,
             "temporarily_unavailable",
-            "unavailable",
-            "later",
+            Unavailable,
+            Later,
             "The credential could not be checked. It may still be good; try again.",
         ),
     }

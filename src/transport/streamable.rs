@@ -142,9 +142,11 @@ where
             outgoing,
             refused: Cell::default(),
         };
-        mcp::handle(&site.server, &request, &context)
-            .await
-            .to_json()
+        let response = mcp::handle(&site.server, &request, &context).await;
+        sse::Worked {
+            answer: response.to_json(),
+            outcome: context.refused.get().unwrap_or(word(&response)),
+        }
     };
     sse::streamed(work, sent)
 }
@@ -198,13 +200,18 @@ pub(super) fn respond(
     response: &jsonrpc::Response,
     access: &mut Access,
 ) -> Response<Body> {
-    access.outcome = Some(match &response.outcome {
-        Ok(_) => "ok",
-        Err(error) => error.code.word(),
-    });
+    access.outcome = Some(word(response));
     let mut http = json_response(status, &());
     *http.body_mut() = Body::Full(response.to_json().into_bytes());
     http
+}
+
+/// What a response says, as a fixed word for the log.
+fn word(response: &jsonrpc::Response) -> &'static str {
+    match &response.outcome {
+        Ok(_) => "ok",
+        Err(error) => error.code.word(),
+    }
 }
 
 pub(super) fn invalid(id: Option<jsonrpc::Id>, what: &str) -> jsonrpc::Response {

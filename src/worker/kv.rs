@@ -9,12 +9,15 @@ const BINDING: &str = "OAUTH_KV";
 const CACHE_SECONDS: u64 = 60;
 
 /// The store. A deployment without the binding has no cache, which costs time and nothing else.
-fn store(env: &Env) -> Result<KvStore, Trouble> {
-    env.kv(BINDING).map_err(|_| Trouble)
+fn store(env: &Env) -> Option<KvStore> {
+    env.kv(BINDING).ok()
 }
 
 pub(super) async fn get(env: &Env, key: &str) -> Result<Option<String>, Trouble> {
-    let found = store(env)?.get(key).cache_ttl(CACHE_SECONDS).text().await;
+    let Some(store) = store(env) else {
+        return Ok(None);
+    };
+    let found = store.get(key).cache_ttl(CACHE_SECONDS).text().await;
     found.map_err(|_| Trouble)
 }
 
@@ -24,11 +27,17 @@ pub(super) async fn put(
     value: &str,
     ttl_seconds: u64,
 ) -> Result<(), Trouble> {
-    let put = store(env)?.put(key, value).map_err(|_| Trouble)?;
+    let Some(store) = store(env) else {
+        return Ok(());
+    };
+    let put = store.put(key, value).map_err(|_| Trouble)?;
     let put = put.expiration_ttl(ttl_seconds).execute().await;
     put.map_err(|_| Trouble)
 }
 
 pub(super) async fn delete(env: &Env, key: &str) -> Result<(), Trouble> {
-    store(env)?.delete(key).await.map_err(|_| Trouble)
+    match store(env) {
+        Some(store) => store.delete(key).await.map_err(|_| Trouble),
+        None => Ok(()),
+    }
 }

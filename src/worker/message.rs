@@ -11,6 +11,7 @@ use wasm_bindgen_futures::JsFuture;
 use worker::web_sys;
 use worker::{Error, Result};
 
+use super::log::Answered;
 use crate::transport::{BODY_BYTES_MAX, Body, Broken, Stream};
 
 /// Reads the head, and of the body as much as the router needs to see that it is too large.
@@ -26,7 +27,10 @@ pub(crate) async fn read(request: &web_sys::Request) -> Result<http::Request<Vec
 
 /// The response as the platform wants it. A body that is still being made is left to `entry.mjs`, which pulls it
 /// from the member `chunks`.
-pub(crate) fn write(response: http::Response<Body>) -> Result<web_sys::Response> {
+pub(crate) fn write(
+    response: http::Response<Body>,
+    answered: Answered,
+) -> Result<web_sys::Response> {
     let (head, body) = response.into_parts();
     let init = web_sys::ResponseInit::new();
     init.set_status(head.status.as_u16());
@@ -38,6 +42,9 @@ pub(crate) fn write(response: http::Response<Body>) -> Result<web_sys::Response>
         }
     }
     init.set_headers(&headers);
+    if matches!(body, Body::Full(_)) {
+        answered.print();
+    }
     match body {
         Body::Full(bytes) if bytes.is_empty() => {
             Ok(web_sys::Response::new_with_opt_str_and_init(None, &init)?)
@@ -55,6 +62,7 @@ pub(crate) fn write(response: http::Response<Body>) -> Result<web_sys::Response>
                 stream: Cell::new(Some(stream)),
                 has_left: Cell::default(),
                 waker: Cell::default(),
+                answered: Cell::new(Some(answered)),
             });
             Reflect::set(&response, &"chunks".into(), &chunks)?;
             Ok(response)
@@ -69,6 +77,8 @@ pub struct ResponseChunks {
     stream: Cell<Option<Stream>>,
     has_left: Cell<bool>,
     waker: Cell<Option<Waker>>,
+    /// Taken when the line of the request has been printed.
+    answered: Cell<Option<Answered>>,
 }
 
 #[wasm_bindgen]
@@ -89,6 +99,9 @@ impl ResponseChunks {
         .await;
         drop(next);
         self.stream.set(Some(stream));
+        if !matches!(chunk, Ok(Some(_))) {
+            self.print();
+        }
         chunk.map_err(|Broken| JsValue::from_str("the response ends early"))
     }
 
@@ -98,6 +111,29 @@ impl ResponseChunks {
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
+    }
+}
+
+impl ResponseChunks {
+    fn print(&self) {
+        let Some(mut answered) = self.answered.take() else {
+            return;
+        };
+        let stream = self.stream.take();
+        let outcome = stream.as_ref().and_then(Stream::outcome);
+        answered.access.outcome = match self.has_left.get() {
+            true => Some("client_left"),
+            false => outcome,
+        };
+        answered.print();
+        self.stream.set(stream);
+    }
+}
+
+impl Drop for ResponseChunks {
+    fn drop(&mut self) {
+        self.has_left.set(true);
+        self.print();
     }
 }
 

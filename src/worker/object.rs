@@ -46,24 +46,30 @@ impl DurableObject for ThoughtStore {
 
     async fn fetch(&self, request: Request) -> Result<Response> {
         let request_id = request.headers().get(REQUEST_ID)?.unwrap_or_default();
-        let answer = if request.path() == "/check" {
-            self.store()
-                .map(|_| None)
-                .map_err(|fault| told(&request_id, &fault))
+        let outcome = if request.path() == "/check" {
+            self.store().map(|_| None).map_err(store::Error::from)
         } else {
             let body = JsFuture::from(request.inner().array_buffer()?).await?;
             let call: Call = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
-            let answer = self.run(&call, &request_id)?;
+            let outcome = self.run(&call, &request_id)?;
             // Only a new sequence or an import can bring the next expiry nearer; a changed setting is seen after a start.
-            let begins = match &answer {
+            let begins = match &outcome {
                 Ok(Outcome::Appended(appended)) => appended.ordinal == 1,
                 Ok(Outcome::Imported(_)) => true,
                 _ => false,
             };
-            if begins || !self.alarm.is_known() {
+            let is_fault = matches!(&outcome, Err(store::Error::Fault(_)));
+            if begins || !self.alarm.is_known() && !is_fault {
                 self.keep_alarm(&request_id).await;
             }
-            answer.map(Some)
+            outcome.map(Some)
+        };
+        let answer: Answer = match outcome {
+            Ok(outcome) => Ok(outcome),
+            Err(store::Error::Refused(refusal)) => Err(refusal),
+            // Not an answer: the Worker asks the instance that comes after this one.
+            Err(store::Error::Fault(DatabaseError::Reset)) => return Response::error("reset", 503),
+            Err(store::Error::Fault(fault)) => Err(told(&request_id, &fault)),
         };
         Response::from_bytes(serde_json::to_vec(&answer)?)
     }
@@ -121,9 +127,13 @@ impl ThoughtStore {
     }
 
     /// Nothing is awaited in here, so no other call comes between.
-    fn run(&self, call: &Call, request_id: &str) -> Result<std::result::Result<Outcome, Refusal>> {
+    fn run(
+        &self,
+        call: &Call,
+        request_id: &str,
+    ) -> Result<std::result::Result<Outcome, store::Error>> {
         let fresh = host::fresh()?;
-        let result = self.store().map_err(store::Error::from).and_then(|store| {
+        Ok(self.store().map_err(store::Error::from).and_then(|store| {
             let before = store.database().cost();
             let result = tools::run(call, store, &self.settings, &fresh);
             if log::is_on(Level::Debug) {
@@ -131,10 +141,6 @@ impl ThoughtStore {
                 log::print(&cost(request_id, name(call), spent));
             }
             result
-        });
-        Ok(result.map_err(|error| match error {
-            store::Error::Refused(refusal) => refusal,
-            store::Error::Fault(fault) => told(request_id, &fault),
         }))
     }
 }
@@ -142,7 +148,7 @@ impl ThoughtStore {
 /// Logs a fault and makes of it what the caller may know.
 fn told(request_id: &str, fault: &DatabaseError) -> Refusal {
     log::print(&database_fault(request_id, fault));
-    Refusal::unavailable(request_id)
+    store::shown(fault, request_id)
 }
 
 fn name(call: &Call) -> &'static str {

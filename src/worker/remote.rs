@@ -7,6 +7,7 @@ use worker::{Delay, Error, ObjectNamespace, Result, js_sys};
 
 use super::object::{Answer, CALL, CHECK};
 use super::{log, stub};
+use crate::database::durable::RESET;
 use crate::fresh::Fresh;
 use crate::log::fault;
 use crate::mcp::ToolHost;
@@ -39,10 +40,11 @@ impl ToolHost for Remote {
         }
     }
 
-    async fn check(&self) -> std::result::Result<(), Refusal> {
-        match self.ask(CHECK, None, "").await {
+    async fn check(&self, fresh: &Fresh) -> std::result::Result<(), Refusal> {
+        let request_id = fresh.request_id();
+        match self.ask(CHECK, None, &request_id).await {
             Ok(answer) => answer.map(drop),
-            Err(error) => Err(unavailable("", reason(&error))),
+            Err(error) => Err(unavailable(&request_id, reason(&error))),
         }
     }
 }
@@ -83,8 +85,12 @@ enum Advice {
 
 impl Advice {
     fn of(error: &Error) -> Self {
-        let Error::UnknownJsError { original, .. } = error else {
-            return Self::None;
+        let (original, message) = match error {
+            Error::UnknownJsError {
+                original, message, ..
+            } => (original, message),
+            Error::RustError(message) => (&JsValue::UNDEFINED, message),
+            _ => return Self::None,
         };
         let is = |name: &str| {
             js_sys::Reflect::get(original, &JsValue::from_str(name))
@@ -92,7 +98,7 @@ impl Advice {
         };
         if is("overloaded") {
             Self::Overloaded
-        } else if is("retryable") {
+        } else if is("retryable") || is("durableObjectReset") || message.contains(RESET) {
             Self::Repeat
         } else {
             Self::None

@@ -5,6 +5,8 @@ use wasm_bindgen_futures::JsFuture;
 use worker::js_sys::Uint8Array;
 use worker::{Error, Result, Stub, web_sys};
 
+use crate::database::durable::RESET;
+
 /// The id under which the Worker logs the request.
 pub(super) const REQUEST_ID: &str = "x-request-id";
 
@@ -19,7 +21,8 @@ extern "C" {
     ) -> std::result::Result<JsValue, JsValue>;
 }
 
-/// Posts `body` to the object, or asks with a GET when there is none. Any status but 200 is an error.
+/// Posts `body` to the object, or asks with a GET when there is none. Any status but 200 is an error, and 503 the one
+/// of an instance that is over.
 pub(super) async fn ask(
     stub: Stub,
     url: &str,
@@ -37,8 +40,10 @@ pub(super) async fn ask(
     let request = web_sys::Request::new_with_str_and_init(url, &init)?;
     let response = stub.into_rpc::<RawStub>().fetch(&request).await?;
     let response: web_sys::Response = response.unchecked_into();
-    if response.status() != 200 {
-        return Err(Error::RustError("the object failed".to_owned()));
+    match response.status() {
+        200 => {}
+        503 => return Err(Error::RustError(RESET.to_owned())),
+        _ => return Err(Error::RustError("the object failed".to_owned())),
     }
     let buffer = JsFuture::from(response.array_buffer()?).await?;
     Ok(Uint8Array::new(&buffer).to_vec())

@@ -78,7 +78,7 @@ impl ToolHost for Counting {
         self.site.server.host.call(call, fresh).await
     }
 
-    async fn check(&self) -> Result<(), Refusal> {
+    async fn check(&self, _: &Fresh) -> Result<(), Refusal> {
         Ok(())
     }
 }

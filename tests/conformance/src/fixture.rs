@@ -217,7 +217,7 @@ impl Server for Fixture {
         }
     }
 
-    async fn is_healthy(&self) -> bool {
+    async fn is_healthy(&self, _: &Fresh) -> bool {
         true
     }
 

@@ -306,11 +306,15 @@ fn every_refusal_says_its_class_and_what_to_do() {
     for code in Code::ALL {
         let text = durable_thinking::refusal::Refusal::new(code, "m").to_string();
         assert!(
-            text.starts_with(&format!("{}: m\nclass: {}", code.name(), code.class())),
+            text.starts_with(&format!(
+                "{}: m\nclass: {}",
+                code.name(),
+                code.class().name()
+            )),
             "{text}"
         );
         assert!(
-            text.ends_with(&format!("retry: {}", code.retry())),
+            text.ends_with(&format!("retry: {}", code.retry().name())),
             "{text}"
         );
     }
