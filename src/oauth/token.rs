@@ -133,7 +133,12 @@ async fn redeem<P: Ports>(
         refresh: hash(&refresh),
         gate: turn.settings.gate.clone(),
     };
-    give(turn, ask_twice(turn.ports, turn.fresh, &ask).await, access, refresh)
+    give(
+        turn,
+        ask_twice(turn.ports, turn.fresh, &ask).await,
+        access,
+        refresh,
+    )
 }
 
 async fn refresh<P: Ports>(

@@ -65,6 +65,7 @@ fn sources() -> String {
         "tests/oauth",
         "tests/it",
         "tests/e2e/tests/it",
+        "tests/e2e/tests/it/faults",
         "tests/signin",
         "src/oauth",
         "src/oauth/vault",

@@ -28,6 +28,9 @@ cargo xtask COMMAND
   check [PART…]      format, types, docs, registry; by name also app, contract
   bench [ADDRESS]    measure the Worker, and another server of the same tools beside it
                      (environment for the other: BENCH_TOKEN, BENCH_PID)
+  torture [ROUNDS [SEED]]
+                     kill workerd and the native program under load, and look for what is lost
+  soak [CALLS]       make mixed calls and watch the Worker's memory
   setup              bring what is missing on this machine, as all the others do by themselves
   secrets            print a fresh MCP_API_TOKEN
   rehome OWNER/REPO  move every link and name of the project to your fork
@@ -74,12 +77,13 @@ fn run(arguments: &[String]) -> Result<()> {
         ("build", [folder]) => {
             wasm::build(&root, &wasm32::set_up(&root)?, &root.join(folder)).map(drop)
         }
-        ("bench", arguments) => {
+        ("bench" | "torture" | "soak", arguments) => {
             build(&root)?;
             program::run_loud(
                 Command::new(wasm32::cargo())
                     .current_dir(&root)
-                    .args(["run", "--quiet", "--package", "e2e", "--bin", "bench", "--"])
+                    .args(["run", "--quiet", "--package", "e2e", "--bin", command])
+                    .arg("--")
                     .args(arguments),
             )
         }

@@ -1,11 +1,11 @@
 //! A small HTTP/1.1 client that sends exactly what it is told and keeps its connection.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Longer than anything may take here: a reply that never comes fails the test.
-const TIMEOUT: Duration = Duration::from_secs(20);
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// One connection, opened when it is first needed.
 pub struct Client {
@@ -36,9 +36,25 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Reply {
-        let mut connection = self.connection();
-        self.write(&mut connection, method, path, headers, body);
-        self.read_whole(connection)
+        self.try_send(method, path, headers, body)
+            .expect("the server answers in time")
+    }
+
+    /// As [`Client::send`], to a server that may be gone.
+    pub fn try_send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Reply> {
+        let mut connection = self.connection()?;
+        self.write(&mut connection, method, path, headers, body)?;
+        let (reply, stays_open) = read(&mut connection)?;
+        if stays_open {
+            self.connection = Some(connection);
+        }
+        Ok(reply)
     }
 
     /// Sends a request and reads no more than the head of the reply. Dropping what comes back closes the connection.
@@ -49,8 +65,9 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Stream {
-        let mut connection = self.connection();
-        self.write(&mut connection, method, path, headers, body);
+        let mut connection = self.connection().expect("the server listens");
+        self.write(&mut connection, method, path, headers, body)
+            .expect("the request is sent");
         let head = read_head(&mut connection).expect("a head comes in time");
         Stream { head, connection }
     }
@@ -62,7 +79,7 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: &[u8],
-    ) {
+    ) -> io::Result<()> {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         let has = |name: &str| {
             headers
@@ -79,32 +96,15 @@ impl Client {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str("\r\n");
-        send_all(connection, &[head.as_bytes(), body].concat());
+        let bytes = [head.as_bytes(), body].concat();
+        connection.get_mut().write_all(&bytes)
     }
 
-    /// Sends these bytes and reads one reply.
-    pub fn exchange(&mut self, bytes: &[u8]) -> Reply {
-        let mut connection = self.connection();
-        send_all(&mut connection, bytes);
-        self.read_whole(connection)
-    }
-
-    fn connection(&mut self) -> BufReader<TcpStream> {
-        let address = self.address;
-        self.connection.take().unwrap_or_else(|| {
-            let stream = TcpStream::connect(address).expect("the server listens");
-            stream.set_read_timeout(Some(TIMEOUT)).unwrap();
-            stream.set_nodelay(true).unwrap();
-            BufReader::new(stream)
-        })
-    }
-
-    fn read_whole(&mut self, mut connection: BufReader<TcpStream>) -> Reply {
-        let (reply, stays_open) = read(&mut connection).expect("a whole reply comes in time");
-        if stays_open {
-            self.connection = Some(connection);
+    fn connection(&mut self) -> io::Result<BufReader<TcpStream>> {
+        match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => connect(self.address),
         }
-        reply
     }
 }
 
@@ -162,18 +162,21 @@ impl Reply {
     }
 }
 
-fn send_all(connection: &mut BufReader<TcpStream>, bytes: &[u8]) {
-    let sent = connection.get_mut().write_all(bytes);
-    sent.expect("the request is sent");
+/// A connection on which a reply that never comes is an error.
+pub fn connect(address: SocketAddr) -> io::Result<BufReader<TcpStream>> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_nodelay(true)?;
+    Ok(BufReader::new(stream))
 }
 
-fn read_head(connection: &mut BufReader<TcpStream>) -> std::io::Result<Reply> {
+fn read_head(connection: &mut BufReader<TcpStream>) -> io::Result<Reply> {
     let status_line = read_line(connection)?;
     let status = status_line
         .split(' ')
         .nth(1)
         .and_then(|status| status.parse().ok())
-        .ok_or_else(|| std::io::Error::other(format!("no status in {status_line:?}")))?;
+        .ok_or_else(|| io::Error::other(format!("no status in {status_line:?}")))?;
     let mut headers = Vec::new();
     loop {
         let line = read_line(connection)?;
@@ -189,7 +192,8 @@ fn read_head(connection: &mut BufReader<TcpStream>) -> std::io::Result<Reply> {
     })
 }
 
-fn read(connection: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)> {
+/// Reads a reply, and whether the connection stays open after it.
+pub fn read(connection: &mut BufReader<TcpStream>) -> io::Result<(Reply, bool)> {
     let mut reply = read_head(connection)?;
     let closes = reply
         .header("connection")
@@ -203,7 +207,7 @@ fn read(connection: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)>
             reply.body.extend(chunk);
         }
     } else if let Some(length) = reply.header("content-length") {
-        reply.body = vec![0; length.parse().map_err(std::io::Error::other)?];
+        reply.body = vec![0; length.parse().map_err(io::Error::other)?];
         connection.read_exact(&mut reply.body)?;
     } else if !matches!(reply.status, 204 | 304) {
         connection.read_to_end(&mut reply.body)?;
@@ -213,15 +217,15 @@ fn read(connection: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)>
 }
 
 /// One chunk with its frame; an empty one is the last.
-fn read_chunk(connection: &mut BufReader<TcpStream>) -> std::io::Result<Vec<u8>> {
-    let size = usize::from_str_radix(&read_line(connection)?, 16).map_err(std::io::Error::other)?;
+fn read_chunk(connection: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
+    let size = usize::from_str_radix(&read_line(connection)?, 16).map_err(io::Error::other)?;
     let mut chunk = vec![0; size];
     connection.read_exact(&mut chunk)?;
     read_line(connection)?;
     Ok(chunk)
 }
 
-fn read_line(connection: &mut BufReader<TcpStream>) -> std::io::Result<String> {
+fn read_line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
     let mut line = String::new();
     if connection.read_line(&mut line)? == 0 {
         return Err(ErrorKind::UnexpectedEof.into());

@@ -14,9 +14,13 @@
 pub mod client;
 pub mod mcp;
 pub mod sign_in;
+pub mod torture;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
 
 use tempfile::TempDir;
 use xtask::workerd::{Options, Server};
@@ -35,6 +39,7 @@ pub struct Worker {
     reaches_loopback: bool,
     limits: bool,
     lines: Arc<Mutex<Vec<String>>>,
+    probes: AtomicUsize,
 }
 
 impl Worker {
@@ -46,6 +51,16 @@ impl Worker {
     /// With more variables, or with others in place of those of [`Worker::start`].
     pub fn start_with(variables: &[(&str, &str)]) -> Self {
         let mut worker = Self::prepare(variables);
+        worker.restart();
+        worker
+    }
+
+    /// With the faults of `faults.mjs` for the asking.
+    pub fn start_breakable(variables: &[(&str, &str)]) -> Self {
+        let mut worker = Self::prepare(variables);
+        worker.wrap_glue("faults.mjs");
+        worker.set_module("build/shifted.mjs", "shifted.mjs");
+        worker.set_module("build/memory.js", "memory.mjs");
         worker.restart();
         worker
     }
@@ -65,6 +80,7 @@ impl Worker {
             reaches_loopback: false,
             limits: false,
             lines: Arc::default(),
+            probes: AtomicUsize::new(0),
         }
     }
 
@@ -76,6 +92,12 @@ impl Worker {
     /// Makes the rate limits of `wrangler.toml` hold.
     pub fn limit(&mut self) {
         self.limits = true;
+    }
+
+    /// Changes what it is told from its next start on.
+    pub fn set_variable(&mut self, name: &str, value: &str) {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.to_owned()));
     }
 
     /// Puts a module of the tests in place of one of the Worker's, or beside them. The path is below `tests/e2e/src`,
@@ -131,6 +153,33 @@ impl Worker {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The same when all of it has come, from a Worker that was started with [`Worker::start_breakable`].
+    pub fn whole_log(&self) -> Vec<String> {
+        self.probe();
+        let start = Instant::now();
+        loop {
+            let lines = self.log();
+            // A mark at the end of each of the two pipes.
+            let marks = |end| lines.iter().filter(|line| line.starts_with(end)).count();
+            let probes = self.probes.load(Ordering::Relaxed);
+            if marks("mark out") >= probes && marks("mark err") >= probes {
+                return lines
+                    .into_iter()
+                    .filter(|line| !line.starts_with("mark "))
+                    .collect();
+            }
+            assert!(start.elapsed() < client::TIMEOUT, "{lines:?}");
+            thread::yield_now();
+        }
+    }
+
+    /// What `faults.mjs` tells of itself.
+    pub fn probe(&self) -> serde_json::Value {
+        self.probes.fetch_add(1, Ordering::Relaxed);
+        let reply = self.client().send("GET", "/", &[("x-probe", "1")], b"");
+        reply.json()
     }
 
     /// The folder with everything stored.

@@ -1,5 +1,6 @@
 //! Tool calls over `/mcp-compat`, as a client with the static token makes them.
 
+use std::io;
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
@@ -36,6 +37,17 @@ impl Tools {
 
     /// Sends one request and returns the reply as it came.
     pub fn post(&mut self, method: &str, params: &Value, more: &[(&str, &str)]) -> Reply {
+        self.try_post(method, params, more)
+            .expect("the server answers in time")
+    }
+
+    /// As [`Tools::post`], to a server that may be gone.
+    pub fn try_post(
+        &mut self,
+        method: &str,
+        params: &Value,
+        more: &[(&str, &str)],
+    ) -> io::Result<Reply> {
         let id = self.next_id;
         self.next_id += 1;
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -48,7 +60,7 @@ impl Tools {
         ];
         headers.extend(more);
         self.client
-            .send("POST", "/mcp-compat", &headers, body.to_string().as_bytes())
+            .try_send("POST", "/mcp-compat", &headers, body.to_string().as_bytes())
     }
 
     /// Calls a tool and returns its whole result, refused or not.

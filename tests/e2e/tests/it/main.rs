@@ -7,13 +7,15 @@
 
 mod budget;
 mod exchange;
+mod faults;
+mod limits;
 mod privacy;
 mod retention;
 mod sign_in;
 mod stories;
 mod streams;
+mod torture;
 mod transcripts;
-mod trap;
 mod vault;
 
 // Shared with the native hosts.

@@ -1,0 +1,129 @@
+//! Kills a server at random moments while several writers write, starts it again, and looks whether what it had
+//! acknowledged is there, to the byte. `cargo xtask torture` runs it long, a test runs it short.
+
+pub mod dice;
+mod ledger;
+pub mod native;
+pub mod workerd;
+
+use std::fmt;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use dice::Dice;
+use ledger::Ledger;
+
+const WRITERS: usize = 4;
+/// The longest that a server lives under load.
+const LIFE_MILLISECONDS: u64 = 120;
+/// After so many rounds every writer begins anew, so that reading everything back stays short.
+const ROUNDS_OF_A_LEDGER: u32 = 10;
+
+/// A server that can be killed and started again on what it stored.
+pub trait Victim: Sync {
+    /// A connection of one more client.
+    fn connect(&self) -> Box<dyn Line + '_>;
+
+    /// Ends all of it at once, as the kernel does: no handler runs and nothing is flushed.
+    fn kill(&self);
+
+    fn start(&mut self);
+
+    /// The whole sequence as the JSON document of `export`.
+    fn export(&self, sequence: &str) -> Value;
+}
+
+/// One client's connection.
+pub trait Line: Send {
+    /// The result of a tool; `None` when the server is gone.
+    fn call(&mut self, tool: &str, arguments: &Value) -> Option<Value>;
+}
+
+/// What was seen. Everything that must not be seen ends the run with a panic that names the seed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report {
+    pub seed: u64,
+    pub kills: u32,
+    pub sequences: u64,
+    pub acknowledged: u64,
+    /// Calls that were under way at a kill.
+    pub cut_off: u64,
+    /// Of those, the ones that were stored all the same.
+    pub stored_unheard: u64,
+    /// Of those, the ones that the client sent again.
+    pub repeated: u64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{} kills (seed {}): {} thoughts acknowledged in {} sequences, none lost, none torn; \
+             {} calls cut off, of which {} were stored; {} of them repeated, all stored once",
+            self.kills,
+            self.seed,
+            self.acknowledged,
+            self.sequences,
+            self.cut_off,
+            self.stored_unheard,
+            self.repeated
+        )
+    }
+}
+
+/// Writes, kills and checks, so many times.
+pub fn run(victim: &mut dyn Victim, rounds: u32, seed: u64) -> Report {
+    let mut report = Report {
+        seed,
+        ..Report::default()
+    };
+    let mut dice = Dice::new(seed);
+    let mut finished: Vec<Ledger> = Vec::new();
+    let mut ledgers: Vec<Ledger> = Vec::new();
+    for round in 0..rounds {
+        if round % ROUNDS_OF_A_LEDGER == 0 {
+            finished.append(&mut ledgers);
+            ledgers = (0..WRITERS)
+                .map(|writer| Ledger::new(writer, dice.roll()))
+                .collect();
+        }
+        let time = Duration::from_millis(dice.below(LIFE_MILLISECONDS));
+        write_until_killed(victim, &mut ledgers, time);
+        report.kills += 1;
+        victim.start();
+        let mut line = victim.connect();
+        for ledger in &mut ledgers {
+            ledger.check(&mut *line, victim, &mut report, seed);
+        }
+    }
+    // What was written first has lived through all the kills since.
+    let mut line = victim.connect();
+    finished.append(&mut ledgers);
+    for ledger in &mut finished {
+        ledger.check(&mut *line, victim, &mut report, seed);
+        report.acknowledged += ledger.len();
+        report.sequences += ledger.sequences();
+    }
+    report
+}
+
+fn write_until_killed(victim: &dyn Victim, ledgers: &mut [Ledger], time: Duration) {
+    // All of them, and the one who kills.
+    let ready = Barrier::new(ledgers.len() + 1);
+    thread::scope(|scope| {
+        for ledger in ledgers {
+            let ready = &ready;
+            scope.spawn(move || {
+                let mut line = victim.connect();
+                ready.wait();
+                while ledger.write(&mut *line) {}
+            });
+        }
+        ready.wait();
+        thread::sleep(time);
+        victim.kill();
+    });
+}
