@@ -2,12 +2,16 @@
 //!
 //! What a method means is left to `mcp`; how bytes arrive is left to the transports.
 
+mod code;
+
 use std::borrow::Cow;
 
 use serde::de::{Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+pub use code::Code;
 
 /// Named parameters. MCP has no positional ones.
 pub type Params = Map<String, Value>;
@@ -248,77 +252,26 @@ pub fn notification(method: &str, params: &impl Serialize) -> String {
 pub struct ErrorObject {
     pub code: Code,
     pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
+    /// Class and retry advice, and what the code's specification wants there.
+    pub data: Map<String, Value>,
 }
 
 impl ErrorObject {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
+        let mut data = Map::new();
+        data.insert("class".to_owned(), code.class().name().into());
+        data.insert("retry".to_owned(), code.retry().name().into());
         Self {
             code,
             message: message.into(),
-            data: None,
+            data,
         }
     }
 
     #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
+    pub fn with(mut self, member: &str, value: Value) -> Self {
+        self.data.insert(member.to_owned(), value);
         self
-    }
-}
-
-/// The error codes that this server uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
-    Parse,
-    InvalidRequest,
-    MethodNotFound,
-    InvalidParams,
-    Internal,
-    /// Only before 2026-07-28, which says `InvalidParams`.
-    ResourceNotFound,
-    HeaderMismatch,
-    MissingClientCapability,
-    UnsupportedProtocolVersion,
-}
-
-impl Code {
-    pub fn number(self) -> i32 {
-        match self {
-            Self::Parse => -32700,
-            Self::InvalidRequest => -32600,
-            Self::MethodNotFound => -32601,
-            Self::InvalidParams => -32602,
-            Self::Internal => -32603,
-            Self::ResourceNotFound => -32002,
-            Self::HeaderMismatch => -32020,
-            Self::MissingClientCapability => -32021,
-            Self::UnsupportedProtocolVersion => -32022,
-        }
-    }
-}
-
-impl Code {
-    /// The code as a fixed word for the log.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Parse => "parse_error",
-            Self::InvalidRequest => "invalid_request",
-            Self::MethodNotFound => "method_not_found",
-            Self::InvalidParams => "invalid_params",
-            Self::Internal => "internal_error",
-            Self::ResourceNotFound => "resource_not_found",
-            Self::HeaderMismatch => "header_mismatch",
-            Self::MissingClientCapability => "missing_client_capability",
-            Self::UnsupportedProtocolVersion => "unsupported_protocol_version",
-        }
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i32(self.number())
     }
 }
 

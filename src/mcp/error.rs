@@ -2,7 +2,7 @@
 //!
 //! What a tool refuses or fails at is no such error: it is a result, made in `thinking`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::jsonrpc::{Code, ErrorObject};
 use crate::mcp::version::Version;
@@ -40,28 +40,23 @@ impl Error {
             }
             Self::ResourceNotFound(uri) => {
                 ErrorObject::new(version.resource_not_found(), "Resource not found")
-                    .with_data(json!({ "uri": echo(uri) }))
+                    .with("uri", echo(uri).into())
             }
             Self::HeaderMismatch(text) => {
                 ErrorObject::new(Code::HeaderMismatch, format!("Header mismatch: {text}"))
-                    .with_data(supported(version))
+                    .with("supported", supported(version))
             }
-            Self::UnsupportedVersion(requested) => {
-                let mut data = supported(version);
-                if let Value::Object(members) = &mut data {
-                    members.insert("requested".to_owned(), Value::String(echo(requested)));
-                }
-                ErrorObject::new(
-                    Code::UnsupportedProtocolVersion,
-                    "Unsupported protocol version",
-                )
-                .with_data(data)
-            }
+            Self::UnsupportedVersion(requested) => ErrorObject::new(
+                Code::UnsupportedProtocolVersion,
+                "Unsupported protocol version",
+            )
+            .with("supported", supported(version))
+            .with("requested", echo(requested).into()),
             Self::MissingClientCapability(required) => ErrorObject::new(
                 Code::MissingClientCapability,
                 "The client did not declare a capability that this needs",
             )
-            .with_data(json!({ "requiredCapabilities": required })),
+            .with("requiredCapabilities", required.clone()),
             Self::Fault { request_id } => ErrorObject::new(
                 Code::Internal,
                 format!("Internal error. Try again later; request {request_id}"),
@@ -71,7 +66,7 @@ impl Error {
 }
 
 fn supported(version: Version) -> Value {
-    json!({ "supported": version.served_beside().collect::<Vec<_>>() })
+    version.served_beside().collect()
 }
 
 /// A client's own text, short enough to send back.
@@ -98,13 +93,9 @@ mod tests {
             (
                 Error::MethodNotFound(text()),
                 Code::MethodNotFound,
-                json!(null),
+                json!({}),
             ),
-            (
-                Error::InvalidParams(text()),
-                Code::InvalidParams,
-                json!(null),
-            ),
+            (Error::InvalidParams(text()), Code::InvalidParams, json!({})),
             (
                 Error::ResourceNotFound(text()),
                 Code::InvalidParams,
@@ -125,11 +116,14 @@ mod tests {
                 Code::MissingClientCapability,
                 json!({"requiredCapabilities": sampling}),
             ),
-            (fault, Code::Internal, json!(null)),
+            (fault, Code::Internal, json!({})),
         ] {
             let object = error.to_object(Version::V2026_07_28);
             assert_eq!(object.code, code, "{error:?}");
-            assert_eq!(object.data.unwrap_or_default(), data, "{error:?}");
+            let mut found = object.data;
+            assert_eq!(found.remove("class").unwrap(), code.class().name());
+            assert_eq!(found.remove("retry").unwrap(), code.retry().name());
+            assert_eq!(json!(found), data, "{error:?}");
             assert!(!object.message.is_empty());
         }
         let old = Error::ResourceNotFound(text()).to_object(Version::V2025_11_25);

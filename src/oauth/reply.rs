@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::oauth::error::{Code, Error};
+use crate::refusal::{Class, Retry};
 
 pub type Reply = Response<Vec<u8>>;
 
@@ -55,9 +56,11 @@ pub fn tokens(value: &Value) -> Reply {
 
 /// RFC 6749 §5.2. `with_basic`: the client used that scheme, so the challenge names it.
 pub fn error(error: Error, with_basic: bool) -> Reply {
-    let mut reply = json(
+    let mut reply = refusal(
         error.code.status(),
-        &json!({"error": error.code.text(), "error_description": error.description}),
+        error.code.text(),
+        error.description,
+        error.code.advice(),
     );
     set(&mut reply, PRAGMA, "no-cache");
     match error.code {
@@ -70,10 +73,33 @@ pub fn error(error: Error, with_basic: bool) -> Reply {
     reply
 }
 
+/// An error that is HTTP's rather than OAuth's.
 pub fn problem(status: u16, code: &'static str, description: &str) -> Reply {
+    let advice = match status {
+        404 => (Class::NotFound, Retry::Never),
+        413 => (Class::Limit, Retry::FixInput),
+        429 => (Class::Limit, Retry::Later),
+        500.. => (Class::Unavailable, Retry::Later),
+        _ => (Class::Input, Retry::FixInput),
+    };
+    refusal(status, code, description, advice)
+}
+
+/// Members that OAuth does not know are passed over by its clients (RFC 6749 §5.2, RFC 7591 §3.2.2).
+fn refusal(
+    status: u16,
+    code: &'static str,
+    description: &str,
+    (class, retry): (Class, Retry),
+) -> Reply {
     json(
         status,
-        &json!({"error": code, "error_description": description}),
+        &json!({
+            "error": code,
+            "error_description": description,
+            "class": class.name(),
+            "retry": retry.name(),
+        }),
     )
 }
 

@@ -75,8 +75,8 @@ impl Error {
             Self::NotOwner => Shown(
                 403,
                 "owner_only",
-                "input",
-                "never",
+                Input,
+                Never,
                 "Only the static token opens this.",
             ),
             Self::Method(_) => Shown(

@@ -191,9 +191,11 @@ fn every_platform_has_its_place() {
             STATEMENTS.iter().any(|start| text.starts_with(start)) && !text.ends_with(".\",")
         },
     );
-    only_in(&["src/jsonrpc.rs"], "an error number of JSON-RPC", |line| {
-        line.contains("-32")
-    });
+    only_in(
+        &["src/jsonrpc/code.rs"],
+        "an error number of JSON-RPC",
+        |line| line.contains("-32"),
+    );
     only_in(
         &[
             "src/transport.rs",

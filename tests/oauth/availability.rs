@@ -289,6 +289,10 @@ fn b09_thousands_of_old_rows_are_cleared_and_cost_nothing() {
             usize::try_from(world.count("access")).unwrap()
         );
         assert!(world.count("grants") <= 200, "{n}");
+        assert_eq!(
+            world.kv.len(),
+            usize::try_from(world.count("access")).unwrap()
+        );
         world.said.borrow_mut().clear();
     }
     world.pass(91 * 86_400);

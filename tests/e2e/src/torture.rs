@@ -8,8 +8,9 @@ pub mod workerd;
 
 use std::fmt;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -17,8 +18,11 @@ use dice::Dice;
 use ledger::Ledger;
 
 const WRITERS: usize = 4;
-/// The longest that a server lives under load.
-const LIFE_MILLISECONDS: u64 = 120;
+/// A server lives for so many acknowledged calls at most, and for as long again as the dice say.
+const CALLS_OF_A_LIFE: u64 = 60;
+const MORE_MICROSECONDS: u64 = 10_000;
+/// A writer that has met a fault of its own stops, and its calls do not come.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// After so many rounds every writer begins anew, so that reading everything back stays short.
 const ROUNDS_OF_A_LEDGER: u32 = 10;
 
@@ -90,8 +94,9 @@ pub fn run(victim: &mut dyn Victim, rounds: u32, seed: u64) -> Report {
                 .map(|writer| Ledger::new(writer, dice.roll()))
                 .collect();
         }
-        let time = Duration::from_millis(dice.below(LIFE_MILLISECONDS));
-        write_until_killed(victim, &mut ledgers, time);
+        let calls = dice.below(CALLS_OF_A_LIFE);
+        let more = Duration::from_micros(dice.below(MORE_MICROSECONDS));
+        write_until_killed(victim, &mut ledgers, calls, more);
         report.kills += 1;
         victim.start();
         let mut line = victim.connect();
@@ -110,20 +115,28 @@ pub fn run(victim: &mut dyn Victim, rounds: u32, seed: u64) -> Report {
     report
 }
 
-fn write_until_killed(victim: &dyn Victim, ledgers: &mut [Ledger], time: Duration) {
+/// Lets everybody write, waits until `calls` were acknowledged and a moment longer, and kills.
+fn write_until_killed(victim: &dyn Victim, ledgers: &mut [Ledger], calls: u64, more: Duration) {
     // All of them, and the one who kills.
     let ready = Barrier::new(ledgers.len() + 1);
+    let made = AtomicU64::new(0);
     thread::scope(|scope| {
         for ledger in ledgers {
-            let ready = &ready;
+            let (ready, made) = (&ready, &made);
             scope.spawn(move || {
                 let mut line = victim.connect();
                 ready.wait();
-                while ledger.write(&mut *line) {}
+                while ledger.write(&mut *line) {
+                    made.fetch_add(1, Ordering::Relaxed);
+                }
             });
         }
         ready.wait();
-        thread::sleep(time);
+        let start = Instant::now();
+        while made.load(Ordering::Relaxed) < calls && start.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_micros(200));
+        }
+        thread::sleep(more);
         victim.kill();
     });
 }

@@ -34,7 +34,7 @@ impl ToolHost for Failing {
         self.site.server.host.call(call, fresh).await
     }
 
-    async fn check(&self) -> Result<(), Refusal> {
+    async fn check(&self, _: &Fresh) -> Result<(), Refusal> {
         Ok(())
     }
 }
