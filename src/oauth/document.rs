@@ -212,6 +212,8 @@ mod tests {
             ("https://claude.ai", false),
             ("https://Claude.ai/client.json", false),
             ("https://intranet/client.json", false),
+            ("https://claude.ai./client.json", false),
+            ("https://mcp.example.org./client.json", false),
         ] {
             assert_eq!(is_fetchable(url, "mcp.example.org"), good, "{url}");
         }

@@ -19,6 +19,9 @@ use crate::oauth::vault::message::{Answer, Ask, Bytes, Hash, Record};
 
 /// A cached record is not written for less: the cache refuses times to live under a minute.
 const CACHE_SECONDS_MIN: u64 = 120;
+/// A record leaves the cache after this, also if nobody could take it out: when a token is revoked and the cache does not
+/// answer, this is how long it may live on elsewhere. The vault puts it there again.
+const CACHE_SECONDS_MAX: u64 = 3600;
 /// A token older than this that the cache does not hold is put there again.
 const REPAIR_SECONDS: u64 = 60;
 
@@ -213,7 +216,7 @@ fn cache<P: Ports>(turn: &Turn<'_, P>, hash: &Hash, record: &Record) {
         turn.ports.later(Task::Remember {
             key: key(hash),
             record: text,
-            ttl_seconds,
+            ttl_seconds: ttl_seconds.min(CACHE_SECONDS_MAX),
         });
     }
 }

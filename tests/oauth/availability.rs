@@ -129,6 +129,28 @@ fn a81_b04_b11_a_cache_that_fails_changes_nothing() {
     );
 }
 
+/// The revocation is the vault's; a cache that cannot be told of it forgets by itself before long.
+#[test]
+fn b10_a_token_that_the_cache_was_not_told_of_ends_within_the_hour() {
+    let (isolate, client, tokens) = setup();
+    let world = &isolate.world;
+    let living = client.connect(&isolate);
+    world.kv.is_down.set(true);
+    assert_eq!(client.revoke(&isolate, &tokens.refresh).status, 200);
+    world.kv.is_down.set(false);
+    // An hour, and what a place may remember of the cache, and an isolate of that.
+    world.pass(3600 + 60 + 30);
+    for location in 1..4 {
+        let elsewhere = world.isolate(location);
+        assert_eq!(elsewhere.call("/mcp-compat", &tokens.access).status, 401);
+        assert_eq!(elsewhere.call("/mcp-compat", &living.access).status, 200);
+    }
+    // And the living one was put back.
+    world.weather.set(Weather::Down);
+    let status = world.isolate(1).call("/mcp-compat", &living.access).status;
+    assert_eq!(status, 200);
+}
+
 #[test]
 fn a81_a_live_token_outlives_the_vault_in_the_cache() {
     let (isolate, _, tokens) = setup();

@@ -133,8 +133,8 @@ const stories = {
     await page.goto(flow.link);
     await allow(page).dblclick();
     await page.locator("#yes").waitFor();
+    // Back to the page that asks, and through it once more: the interstitial between left nothing to go back to.
     await page.goBack();
-    await page.goto(flow.link);
     await allow(page).click();
     await page.locator("#yes").click();
     await finish(flow);
