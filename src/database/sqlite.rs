@@ -35,7 +35,20 @@ pub struct Effort {
 }
 
 impl Sqlite {
+    /// A file that is new may be read by its owner alone; SQLite gives the files beside it the same mode.
     pub fn open(path: &Path) -> Result<Self, DatabaseError> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            let mut options = std::fs::OpenOptions::new();
+            // What fails here fails again below, in SQLite's words.
+            let _ = options
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .open(path);
+        }
         Self::new(Connection::open(path).map_err(statement)?)
     }
 

@@ -223,6 +223,25 @@ fn the_end_of_the_process_is_not_the_end_of_a_thought() {
     next.stop();
 }
 
+#[cfg(unix)]
+#[test]
+fn only_their_owner_may_read_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (folder, mut process) = scratch();
+    crate::strand::Strand::new(1).write(&mut process);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", entry.path().display());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort();
+    assert_eq!(names, ["thoughts.db", "thoughts.db-shm", "thoughts.db-wal"]);
+    process.stop();
+}
+
 #[test]
 fn thoughts_are_kept_where_the_command_line_says() {
     let folder = tempfile::tempdir().unwrap();
