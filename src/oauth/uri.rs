@@ -97,7 +97,7 @@ fn escapes_are_complete(text: &str) -> bool {
     })
 }
 
-/// Host and port; no user, no escape, no empty port.
+/// Host and port; no user, no escape, no empty port, no port without a host.
 fn split_authority(authority: &str) -> Option<(&str, Option<u16>)> {
     if authority.contains(['@', '%']) {
         return None;
@@ -110,7 +110,8 @@ fn split_authority(authority: &str) -> Option<(&str, Option<u16>)> {
         _ => (authority, None),
     };
     let is_host = host == "[::1]" || host.bytes().all(|byte| !b"[]:".contains(&byte));
-    is_host.then_some((host, port))
+    let is_whole = !host.is_empty() || port.is_none();
+    (is_host && is_whole).then_some((host, port))
 }
 
 fn parse_port(text: &str) -> Option<u16> {
@@ -192,6 +193,7 @@ mod tests {
             "https://evil.example.com#@claude.ai",
             "https://h.example.com/#",
             "https://*.example.com/",
+            "cursor://:43/cb",
             "https://h.example.com/a/../b",
             "https://h.example.com/a/./b",
             "https://h.example.com/a%2f..%2fb",
