@@ -20,10 +20,10 @@ pub mod clients;
 pub mod dev;
 
 pub mod identity;
-pub mod registry;
 pub mod release;
 
 pub mod check;
 pub mod fallback;
+pub mod fuzz;
 pub mod test;
 pub mod ui;

@@ -10,6 +10,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use xtask::check::check;
 use xtask::dev;
+use xtask::fuzz::fuzz;
 use xtask::identity;
 use xtask::program;
 use xtask::release::release;
@@ -31,6 +32,8 @@ cargo xtask COMMAND
   torture [ROUNDS [SEED]]
                      kill workerd and the native program under load, and look for what is lost
   soak [CALLS]       make mixed calls and watch the Worker's memory
+  fuzz [TARGET] [SECONDS]
+                     throw random input, guided by coverage, at every door or at one
   setup              bring what is missing on this machine, as all the others do by themselves
   secrets            print a fresh MCP_API_TOKEN
   rehome OWNER/REPO  move every link and name of the project to your fork
@@ -87,6 +90,7 @@ fn run(arguments: &[String]) -> Result<()> {
                     .args(arguments),
             )
         }
+        ("fuzz", arguments) => fuzz(&root, arguments),
         ("check", names) => check(&root, &wasm32::set_up(&root)?, names),
         ("secrets", []) => dev::print_secret(),
         ("rehome", [address]) => {

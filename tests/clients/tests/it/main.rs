@@ -24,19 +24,10 @@ struct Stage {
 
 impl Stage {
     fn set() -> Self {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--bin", "durable-thinking"])
-            .current_dir(root())
-            .status();
-        assert!(built.unwrap().success());
-        let here = std::env::current_exe().unwrap();
-        let program = here.ancestors().nth(2).unwrap().join("durable-thinking");
-        assert!(program.is_file(), "{}", program.display());
-        let (worker, folder) = (Worker::start(), TempDir::new().unwrap());
         Self {
-            worker,
-            program,
-            folder,
+            worker: Worker::start(),
+            program: e2e::native_program(),
+            folder: TempDir::new().unwrap(),
         }
     }
 

@@ -24,18 +24,8 @@ struct Pipe {
 impl Native {
     /// Builds the program and begins with an empty file.
     pub fn start() -> Self {
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--bin", "durable-thinking"])
-            .current_dir(crate::root())
-            .status();
-        assert!(status.expect("cargo").success());
-        let here = std::env::current_exe().unwrap();
-        let program = here
-            .ancestors()
-            .map(|folder| folder.join("durable-thinking"))
-            .find(|program| program.is_file());
         Self {
-            program: program.expect("the program that was built"),
+            program: crate::native_program(),
             folder: TempDir::new().unwrap(),
             running: Mutex::default(),
         }

@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods, unreachable_pub)]
 
 mod budget;
+mod doctor;
 mod exchange;
 mod faults;
 mod limits;

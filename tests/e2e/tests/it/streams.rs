@@ -13,7 +13,7 @@ use crate::wire::{MODERN, Request};
 const HEARTBEAT: &[u8] = b":\n\n";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-fn steered() -> Worker {
+pub fn steered() -> Worker {
     let mut worker = Worker::prepare(&[]);
     worker.wrap_glue("steered.mjs");
     worker.restart();
@@ -21,7 +21,7 @@ fn steered() -> Worker {
 }
 
 /// Gives an order and answers what has been counted since the last `hold`.
-fn steer(worker: &Worker, order: &str) -> Value {
+pub fn steer(worker: &Worker, order: &str) -> Value {
     let headers = [("x-steer", order)];
     worker.client().send("GET", "/", &headers, b"").json()
 }
