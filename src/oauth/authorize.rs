@@ -231,15 +231,13 @@ fn unlisted<P: Ports>(turn: &Turn<'_, P>) -> Stop {
 }
 
 pub(super) fn unavailable() -> Reply {
-    let mut page = pages::problem(&Problem {
+    pages::problem(&Problem {
         status: 503,
         title: "The server cannot answer right now",
         text: "Nothing was lost.",
         steps: &["Wait a moment and load this page again."],
         link: None,
-    });
-    reply::set(&mut page, http::header::RETRY_AFTER, "5");
-    page
+    })
 }
 
 /// What a person can do depends on the client, which the browser does not tell: all ways are named.

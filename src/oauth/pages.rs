@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderName;
-use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
+use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, RETRY_AFTER, X_FRAME_OPTIONS};
 
 use crate::oauth::audience::{Audience, Resource};
 use crate::oauth::client::{Client, Origin};
@@ -16,6 +16,8 @@ use crate::oauth::redirect::{Destination, RedirectUri};
 use crate::oauth::reply::{self, Cache, Reply};
 use crate::oauth::uri::Uri;
 
+/// When it is worth to come back to something that passes.
+const AGAIN_SECONDS: &str = "30";
 const STYLE: &str = include_str!("pages.css");
 
 /// Text that a person reads, with everything that HTML would take for itself escaped.
@@ -261,7 +263,12 @@ pub fn problem(problem: &Problem<'_>) -> Reply {
             escape(words)
         );
     }
-    page(problem.status, problem.title, "", &body, &Form::None)
+    let mut page = page(problem.status, problem.title, "", &body, &Form::None);
+    // It passes: a program that meets the page instead of a person is told so, too.
+    if matches!(problem.status, 429 | 503) {
+        reply::set(&mut page, RETRY_AFTER, AGAIN_SECONDS);
+    }
+    page
 }
 
 #[cfg(test)]

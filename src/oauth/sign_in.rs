@@ -229,15 +229,13 @@ fn too_large() -> Reply {
 }
 
 fn slow_down() -> Reply {
-    let mut page = pages::problem(&Problem {
+    pages::problem(&Problem {
         status: 429,
         title: "Too many tries in a short time",
         text: "Nothing was lost.",
         steps: &["Wait half a minute and load this page again."],
         link: None,
-    });
-    reply::set(&mut page, http::header::RETRY_AFTER, "30");
-    page
+    })
 }
 
 fn refuse_method(place: Place) -> Reply {

@@ -99,6 +99,7 @@ fn a80_github_in_every_kind_of_trouble() {
         assert!(!page.body.contains("github-secret") && !page.body.contains("oh no"));
         github.mode.set(Mode::Works);
         if status == 503 {
+            assert_eq!(page.header("retry-after"), "30");
             // The link on the page leads through GitHub again, and the flow still holds.
             assert!(page.body.contains("login/oauth/authorize"));
             let callback = github.approve(&link, OWNER.0, OWNER.1);

@@ -213,7 +213,8 @@ fn a65_many_documents_meet_the_limit() {
     let isolate = World::new().isolate(1);
     isolate.world.limited.borrow_mut().push(Limit::Document);
     let client = Client::described("https://c.example.com/1.json", CLAUDE);
-    assert_eq!(isolate.get(&client.link()).status, 429);
+    let page = isolate.get(&client.link());
+    assert_eq!((page.status, page.header("retry-after")), (429, "30"));
     assert_eq!(isolate.world.document_fetches.get(), 0);
 }
 

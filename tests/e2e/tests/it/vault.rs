@@ -135,6 +135,32 @@ fn a83_limits_hold_by_the_platforms_binding() {
     assert!(!log.contains("no_binding"), "{log}");
 }
 
+/// A stranger may name any host for a client's document: what is asked for is counted whoever it is.
+#[test]
+fn a65_a83_documents_are_limited_for_all_addresses_together() {
+    let person = Person::new();
+    let mut worker = person.prepare(&[]);
+    worker.wrap_glue("alone.mjs");
+    worker.limit();
+    worker.restart();
+    let ask = |number: u32| {
+        let client = format!("https%3A%2F%2Fc{number}.example.com%2Fclient.json");
+        let address = format!("192.0.2.{number}");
+        worker.client().send(
+            "GET",
+            &format!("/authorize?client_id={client}"),
+            &[("cf-connecting-ip", &address)],
+            b"",
+        )
+    };
+    for number in 1..=30 {
+        assert_eq!(ask(number).status, 503, "{number}");
+    }
+    let held = ask(31);
+    assert_eq!(held.status, 429, "{}", held.text());
+    assert!(held.header("retry-after").is_some());
+}
+
 /// Each of these costs a question to the vault, so they are counted; they are still told apart from an outage.
 #[test]
 fn a83_dead_tokens_are_limited_too() {
