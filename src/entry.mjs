@@ -47,6 +47,39 @@ function tell(env, stage) {
   return requestId;
 }
 
+// A request's body is awaited here, where a client that leaves is forgotten with all that waits for it. It is read as far as
+// the router needs to see that it is too large (the same figure stands in `transport.rs`), and waited for no longer than this.
+const BODY_BYTES_MAX = 256 * 1024;
+const BODY_MILLISECONDS = 30_000;
+
+async function read(request) {
+  const length = Number(request.headers.get("Content-Length") ?? Infinity);
+  if (length <= BODY_BYTES_MAX) return new Uint8Array(await request.arrayBuffer());
+  const body = new Uint8Array(BODY_BYTES_MAX + 1);
+  const reader = request.body.getReader();
+  let size = 0;
+  while (size < body.length) {
+    const { done, value } = await reader.read();
+    if (done) return body.subarray(0, size);
+    const part = value.subarray(0, body.length - size);
+    body.set(part, size);
+    size += part.length;
+  }
+  // The rest is refused, not read.
+  reader.cancel().catch(() => {});
+  return body;
+}
+
+// The bytes; `undefined` when they did not come.
+async function receive(request) {
+  if (!request.body) return new Uint8Array();
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, BODY_MILLISECONDS)));
+  const body = await Promise.race([read(request).catch(() => {}), late]);
+  clearTimeout(timer);
+  return body;
+}
+
 // A response that Wasm makes while it is sent. It is pulled from here, so that it ends when Wasm does, and so that a
 // client that has left stops the work. While a pull of events takes long, an empty comment keeps the connection open.
 const HEARTBEAT = new TextEncoder().encode(":\n\n");
@@ -91,8 +124,13 @@ function stream(response, env) {
 
 export default class extends WorkerEntrypoint {
   async fetch(request) {
+    request.received = await receive(request);
     try {
-      const response = await run(() => wasm.fetch(request, this.env, this.ctx));
+      const work = run(() => wasm.fetch(request, this.env, this.ctx));
+      // Of a request whose client has left, the platform settles nothing any more, and Wasm would hold for ever what it was
+      // at. So the work goes on to its end.
+      this.ctx.waitUntil(work.catch(() => {}));
+      const response = await work;
       return response.chunks ? stream(response, this.env) : response;
     } catch {
       const requestId = tell(this.env, "worker");

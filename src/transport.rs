@@ -4,7 +4,8 @@
 //! `http::Response<Body>` that comes back. It owns no decision.
 //!
 //! # What an HTTP host does
-//! 1. It reads at most [`BODY_BYTES_MAX`] + 1 bytes of the body and hands over what it has; the router answers 413.
+//! 1. It reads at most [`BODY_BYTES_MAX`] + 1 bytes of the body and hands over what it has; the router answers 413. It waits
+//!    for them within bounds, and marks the request with [`Late`] when they have not come; the router answers 408.
 //! 2. It makes one [`crate::fresh::Fresh`] for the request and one `Rc<Site>`, and awaits `http::route`.
 //! 3. [`Body::Full`] it writes as it stands. [`Body::Stream`] it pulls, one [`Stream::next`] after another, and writes
 //!    each chunk at once; `None` ends the response, and [`Broken`] breaks the transfer off. Between two pulls nothing runs:
@@ -33,6 +34,10 @@ use std::pin::Pin;
 
 /// The largest body of an MCP message: 256 KiB. A thought has at most 20,000 characters (80 KB), escaped at worst 120 KB.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
+
+/// An extension of a request whose body did not come in time.
+#[derive(Clone, Copy, Debug)]
+pub struct Late;
 
 /// The body of an HTTP response.
 #[derive(Debug)]

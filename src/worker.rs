@@ -40,7 +40,7 @@ thread_local! {
 #[event(fetch)]
 async fn fetch(request: web_sys::Request, env: Env, _: Context) -> Result<web_sys::Response> {
     let site = site(&env)?;
-    let message = message::read(&request).await?;
+    let message = message::read(&request)?;
     let fresh = host::fresh()?;
     let (start, request_id) = (fresh.now, fresh.request_id());
     let mut response = route(message, site, fresh).await;

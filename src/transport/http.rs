@@ -14,7 +14,7 @@ use crate::mcp::Server;
 use crate::transport::headers::{self, Surroundings};
 use crate::transport::status::{Error, empty};
 use crate::transport::{
-    Access, BODY_BYTES_MAX, Body, compat, exchange, health, purge, root, streamable,
+    Access, BODY_BYTES_MAX, Body, Late, compat, exchange, health, purge, root, streamable,
 };
 
 /// One deployment: what it is told, what it offers and who may come in. A host makes one for each request.
@@ -107,7 +107,7 @@ pub(crate) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
 
 /// Answers one request.
 ///
-/// 1. A host that is not ours: 403.
+/// 1. A host that is not ours: 403. A body that did not come: 408.
 /// 2. The sign-in's own routes.
 /// 3. An `Origin` that is not allowed: 403 for every method.
 /// 4. `OPTIONS`: 204.
@@ -131,12 +131,17 @@ where
         ..Access::default()
     };
     let request_id = fresh.request_id();
-    let Some(surroundings) = Surroundings::of(&request, &site.config) else {
-        access.outcome = Some(Error::Host.word());
-        let mut response = Error::Host.to_response(); // 1
-        headers::finish(&mut response, None, &request_id, false);
-        response.extensions_mut().insert(access);
-        return response;
+    let is_late = request.extensions().get::<Late>().is_some();
+    let surroundings = match Surroundings::of(&request, &site.config) {
+        Some(surroundings) if !is_late => surroundings,
+        found => {
+            let error = found.as_ref().map_or(Error::Host, |_| Error::Late);
+            access.outcome = Some(error.word());
+            let mut response = error.to_response(); // 1
+            headers::finish(&mut response, found.as_ref(), &request_id, false);
+            response.extensions_mut().insert(access);
+            return response;
+        }
     };
     let is_head = request.method() == Method::HEAD;
     let issuer = surroundings.canonical.to_string();

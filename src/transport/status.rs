@@ -22,6 +22,8 @@ pub enum Error {
     /// With the methods that the route has.
     Method(&'static str),
     MediaType,
+    /// The body did not come in time.
+    Late,
     TooLarge {
         bytes_max: usize,
     },
@@ -93,6 +95,13 @@ impl Error {
                 FixInput,
                 "The body must be application/json.",
             ),
+            Self::Late => Shown(
+                408,
+                "request_timeout",
+                Input,
+                Later,
+                "The body did not come in time.",
+            ),
             Self::TooLarge { .. } => Shown(
                 413,
                 "payload_too_large",
@@ -145,6 +154,7 @@ impl Error {
             | Self::NotFound
             | Self::NotOwner
             | Self::MediaType
+            | Self::Late
             | Self::TooLarge { .. }
             | Self::NotConfigured
             | Self::Denied {
@@ -249,6 +259,7 @@ mod tests {
             Some(("allow", "POST")),
         );
         check(&Error::MediaType, 415, "unsupported_media_type", None);
+        check(&Error::Late, 408, "request_timeout", None);
         check(
             &Error::TooLarge { bytes_max: 1 },
             413,

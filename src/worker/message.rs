@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
 
-use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -12,13 +12,19 @@ use worker::web_sys;
 use worker::{Error, Result};
 
 use super::log::Answered;
-use crate::transport::{BODY_BYTES_MAX, Body, Broken, Stream};
+use crate::transport::{Body, Broken, Late, Stream};
 
-/// Reads the head, and of the body as much as the router needs to see that it is too large.
-pub(crate) async fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
+/// Reads the head, and takes the body that `entry.mjs` has awaited: as much of it as the router needs to see that it is too
+/// large, in the member `received`.
+pub(crate) fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
     let headers = headers(&request.headers());
-    let body = body(request, &headers).await?;
-    let mut message = http::Request::new(body);
+    let received = Reflect::get(request, &"received".into())?;
+    let received = received.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec);
+    let is_late = received.is_none();
+    let mut message = http::Request::new(received.unwrap_or_default());
+    if is_late {
+        message.extensions_mut().insert(Late);
+    }
     *message.method_mut() = request.method().parse().map_err(to_error)?;
     *message.uri_mut() = request.url().parse().map_err(to_error)?;
     *message.headers_mut() = headers;
@@ -150,21 +156,6 @@ pub(super) fn headers(platform: &web_sys::Headers) -> HeaderMap {
         }
     }
     headers
-}
-
-/// At most one byte more than the cap. A length that is announced within the cap is read in one piece.
-async fn body(request: &web_sys::Request, headers: &HeaderMap) -> Result<Vec<u8>> {
-    let Some(stream) = request.body() else {
-        return Ok(Vec::new());
-    };
-    let announced = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length <= BODY_BYTES_MAX) {
-        let buffer = JsFuture::from(request.array_buffer()?).await?;
-        return Ok(Uint8Array::new(&buffer).to_vec());
-    }
-    drain(stream, BODY_BYTES_MAX).await
 }
 
 /// At most one byte more than the cap.

@@ -7,6 +7,11 @@ import { memoryBytes } from "./memory.js";
 import * as glue from "./shifted.mjs";
 export * from "./shifted.mjs";
 
+// The entry waits for a body for a time that no test has.
+const HURRY = 100;
+const wait = globalThis.setTimeout;
+globalThis.setTimeout = (work, time, ...rest) => wait(work, time === 30_000 ? time / HURRY : time, ...rest);
+
 // Worker and objects share this isolate, so what one request asks for can wait here for its turn.
 let plan = { left: 0 };
 
@@ -33,10 +38,12 @@ const error = (message, marks) => Object.assign(new Error(message), marks);
 const IN_WASM = {
   // The body is longer than any allocation of Rust's may be: a panic, which ends in Wasm's `unreachable`.
   panic(request) {
+    const lie = () => once(Object.getPrototypeOf(Uint8Array.prototype), "length", () => 2 ** 31);
+    if (request.received) return lie();
     const read = request.arrayBuffer.bind(request);
     request.arrayBuffer = async () => {
       const body = await read();
-      once(Object.getPrototypeOf(Uint8Array.prototype), "length", () => 2 ** 31);
+      lie();
       return body;
     };
   },

@@ -67,15 +67,13 @@ fn main() {
         mebibytes(last),
         mebibytes(most)
     );
-    let errors = worker.log().len();
-    assert_eq!(
-        errors,
-        worker
-            .log()
-            .iter()
-            .filter(|line| line.starts_with("mark "))
-            .count()
-    );
+    // A client that leaves is nobody's fault.
+    let said = worker.log();
+    let said: Vec<_> = said
+        .iter()
+        .filter(|line| !line.starts_with("mark "))
+        .collect();
+    assert!(said.is_empty(), "{said:#?}");
     assert!(most < BYTES_MAX, "more than 32 MiB");
 }
 

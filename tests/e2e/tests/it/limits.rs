@@ -3,8 +3,9 @@
 use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
+use std::time::Instant;
 
-use e2e::client::{Reply, connect, read};
+use e2e::client::{Reply, TIMEOUT, connect, read};
 use e2e::mcp::Tools;
 use e2e::{TOKEN, Worker};
 use serde_json::{Value, json};
@@ -178,5 +179,107 @@ fn a_head_without_end_is_refused_and_the_server_goes_on() {
         let is_refused = answer.is_empty() || answer.starts_with("HTTP/1.1 4");
         assert!(is_refused, "{answer}");
         assert_eq!(worker.get("/healthz").status, 200);
+    }
+}
+
+/// Sends a head, announces `length` bytes, sends `body`, and hangs up.
+fn leave(worker: &Worker, more: &str, body: &[u8], length: usize) {
+    let address = address(worker);
+    let mut connection = TcpStream::connect(address).unwrap();
+    let head = head(address, &format!("{more}content-length: {length}\r\n"));
+    connection
+        .write_all(&[head.as_bytes(), body].concat())
+        .unwrap();
+}
+
+/// A request whose client has gone is over for the platform, which settles nothing any more that it waits for: what waited
+/// in Wasm would be there for ever.
+#[test]
+fn clients_that_leave_take_everything_with_them() {
+    const AT_ONCE: usize = 20;
+    let worker = Worker::start_breakable(&[]);
+    let memory = || worker.probe()["memoryBytes"].as_u64().unwrap();
+    let append = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "sequentialthinking", "arguments": {
+            "thought": "left behind ".repeat(1_600), "thoughtNumber": 1, "totalThoughts": 9, "nextThoughtNeeded": true,
+        },
+    } })
+    .to_string();
+    let in_the_body = || {
+        let half = vec![b' '; 100_000];
+        for _ in 0..5 * AT_ONCE {
+            leave(&worker, "", &half, 2 * half.len());
+        }
+    };
+    let mut ended = 0;
+    // What was begun is done to its end, so each call has its line.
+    let mut in_the_call = || {
+        for _ in 0..AT_ONCE {
+            leave(
+                &worker,
+                "x-fault: store-stub slow\r\n",
+                append.as_bytes(),
+                append.len(),
+            );
+        }
+        ended += AT_ONCE;
+        let start = Instant::now();
+        while worker
+            .log()
+            .iter()
+            .filter(|line| line.contains("sequentialthinking"))
+            .count()
+            < ended
+        {
+            assert!(start.elapsed() < TIMEOUT, "{:?}", worker.log());
+            thread::yield_now();
+        }
+    };
+    in_the_body();
+    in_the_call();
+    let before = memory();
+    for _ in 0..10 {
+        in_the_body();
+        in_the_call();
+    }
+    let grown = memory() - before;
+    assert!(grown < MIB as u64, "{grown} bytes");
+}
+
+/// A client that announces a body and does not send it, or not all of it, is not waited for for ever, and nobody waits for
+/// it meanwhile.
+#[test]
+fn a_body_that_does_not_come_is_given_up() {
+    let worker = Worker::start_breakable(&[]);
+    let framings = [
+        "content-length: 100\r\n",
+        "content-length: 900000\r\n",
+        "transfer-encoding: chunked\r\n",
+    ];
+    let waiting: Vec<_> = framings
+        .iter()
+        .map(|framing| {
+            let mut connection = connect(address(&worker)).unwrap();
+            let beginning = format!("{}{}", head(address(&worker), framing), "1\r\n{\r\n");
+            connection
+                .get_mut()
+                .write_all(beginning.as_bytes())
+                .unwrap();
+            connection
+        })
+        .collect();
+    assert_eq!(
+        Tools::new(&worker).post("ping", &json!({}), &[]).status,
+        200
+    );
+    for mut connection in waiting {
+        let (reply, _) = read(&mut connection).expect("a reply");
+        assert_eq!(reply.status, 408, "{}", reply.text());
+        let told = reply.json();
+        let advice = ["error", "class", "retry"].map(|member| told[member].clone());
+        assert_eq!(advice, ["request_timeout", "input", "later"]);
+        let request_id = reply.header("x-request-id").unwrap();
+        let log = worker.whole_log();
+        assert!(log.iter().any(|line| line.contains(&request_id)), "{log:?}");
     }
 }
