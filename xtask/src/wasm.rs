@@ -22,8 +22,10 @@ pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf>
             compiler
                 .cargo()?
                 .current_dir(root)
-                .args(["build", "--quiet", "--lib", "--release"])
+                .args(["rustc", "--quiet", "--lib", "--release"])
                 .args(["--target", wasm32::TARGET])
+                // As this one kind only: beside an `rlib` the linker keeps much of what nothing calls.
+                .args(["--crate-type", "cdylib"])
                 // The glue keeps using the types of `js-sys` for promises instead of making its own.
                 .env("WASM_BINDGEN_USE_JS_SYS", "1"),
         )
