@@ -7,7 +7,6 @@ use crate::thought::{BranchName, Place};
 
 /// The facts, each list already cut to what the row budget of a brief allows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Brief {
     /// The first thought.
     pub goal: String,
@@ -18,7 +17,6 @@ pub struct Brief {
     pub number: u32,
     pub total: u32,
     /// Stands for the steps of the path that it sums up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
     /// Steps left out between the summary, or the start, and the first of `path`.
     pub omitted: u32,
@@ -31,26 +29,22 @@ pub struct Brief {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Summary {
     pub through: u32,
     pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Step {
     pub branch: BranchName,
     pub number: u32,
     pub text: String,
     /// The number of the thought that holds this version, when it is not the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised_in: Option<u32>,
 }
 
 /// A thought that no longer holds, and what took its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RuledOut {
     pub place: Place,
     pub text: String,
@@ -58,13 +52,11 @@ pub struct RuledOut {
     pub by: u32,
     pub because: String,
     /// Thoughts that a rewind set aside with it, itself included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded: Option<u32>,
 }
 
 /// A branch beside the path, with its last step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Lane {
     pub branch: BranchSummary,
     pub total: u32,

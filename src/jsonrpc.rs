@@ -81,16 +81,26 @@ pub enum Frame<'a> {
 
 /// Reads a body or a line. Every failure is already the response that says so.
 pub fn parse(bytes: &[u8]) -> Frame<'_> {
-    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first == Some(&b'[') {
-        return match serde_json::from_slice(bytes) {
+    let text = match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let place = error.valid_up_to();
+            let what = format!("Parse error: the message is not UTF-8 from byte {place} on");
+            return Frame::One(Err(Response::error(
+                None,
+                ErrorObject::new(Code::Parse, what),
+            )));
+        }
+    };
+    if text.trim_ascii_start().starts_with('[') {
+        return match serde_json::from_str(text) {
             Ok(members) => Frame::Batch(members),
             Err(error) => Frame::One(Err(unreadable(&error))),
         };
     }
-    Frame::One(match serde_json::from_slice::<Envelope<'_>>(bytes) {
+    Frame::One(match serde_json::from_str::<Envelope<'_>>(text) {
         Ok(envelope) => envelope.into_message(),
-        Err(error) if serde_json::from_slice::<IgnoredAny>(bytes).is_err() || !error.is_data() => {
+        Err(error) if serde_json::from_str::<IgnoredAny>(text).is_err() || !error.is_data() => {
             Err(unreadable(&error))
         }
         Err(_) => Err(invalid(None, "the message is not a JSON-RPC object")),

@@ -12,6 +12,7 @@ pub mod seal;
 pub mod sequence_id;
 pub mod settings;
 pub mod thought;
+pub mod wire;
 
 pub mod brief;
 pub mod graph;

@@ -49,17 +49,14 @@ pub struct Query {
     pub sequence_id: SequenceId,
     pub view: View,
     pub order: Order,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<BranchName>,
     pub limit: u32,
     pub characters_max: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
 /// What is known of a sequence as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Sequence {
     pub sequence_id: SequenceId,
     pub title: String,
@@ -70,15 +67,12 @@ pub struct Sequence {
     pub created_at: Timestamp,
     pub written_at: Timestamp,
     /// On the first page only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branches: Option<Vec<BranchSummary>>,
     /// Where an imported sequence came from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct BranchSummary {
     pub name: BranchName,
     pub fork: Place,
@@ -90,7 +84,6 @@ pub struct BranchSummary {
 
 /// A stored thought as it is read back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Thought {
     pub ordinal: u32,
     pub number: u32,
@@ -99,31 +92,22 @@ pub struct Thought {
     pub written_at: Timestamp,
     pub branch: BranchName,
     pub next_thought_needed: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_more_thoughts: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revises: Option<Place>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewind: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub superseded: bool,
     /// On the call that named it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_from: Option<Place>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summarizes_through: Option<u32>,
 }
 
 /// The answer to a [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Page {
     pub sequence: Sequence,
     pub thoughts: Vec<Thought>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// In the view `brief`, instead of thoughts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<Brief>,
 }
 

@@ -1,6 +1,6 @@
 //! Thoughts as values: what a caller asks to append, and what an append answers.
 //!
-//! These values cross from the Worker to the object as JSON, so fields are only ever added, each with a default.
+//! These values cross from the Worker to the object: `wire` says what a change of their fields asks for.
 //! Which thought a number means is left to `graph`; how rows look, to the store.
 
 use serde::{Deserialize, Serialize};
@@ -95,24 +95,17 @@ pub struct Draft {
     pub number: u32,
     pub total: u32,
     pub next_thought_needed: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_more_thoughts: bool,
     pub branch: BranchName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_from_thought: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_from_branch: Option<BranchName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revises_thought: Option<u32>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewind: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summarizes_through: Option<u32>,
 }
 
 /// Where a thought lies: the target of a revision, the point that a branch begins at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Place {
     pub branch: BranchName,
     pub ordinal: u32,
@@ -121,19 +114,16 @@ pub struct Place {
 
 /// A branch as the thoughts on it need to know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Branch {
     pub name: BranchName,
     /// 0 for `main`, then 1, 2, … in the order of creation.
     pub index: u32,
     /// The thought that it begins at; `main` has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<Place>,
 }
 
 /// The answer to an append. A repeated call is answered from the stored row with the same values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Appended {
     pub sequence_id: SequenceId,
     pub ordinal: u32,
@@ -146,12 +136,9 @@ pub struct Appended {
     pub branches: u32,
     /// This very call named the thought that its branch begins at.
     pub forks: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revised: Option<Place>,
     /// Thoughts that a rewind set aside.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summarizes_through: Option<u32>,
     /// Thousandths of the way along the active path.
     pub progress_permille: u32,

@@ -53,7 +53,6 @@ pub static TOOLS: [Tool; 3] = [
 
 /// A call with valid arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub enum Call {
     Append(Box<Draft>),
     History(Box<Query>),
@@ -72,7 +71,6 @@ pub struct Delete {
 
 /// What a call came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub enum Outcome {
     Appended(Box<Appended>),
     History(Box<Page>),
@@ -82,7 +80,6 @@ pub enum Outcome {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Deleted {
     /// Thoughts that are gone; none when the id was unknown.
     pub thoughts: Option<u32>,
@@ -165,4 +162,13 @@ pub fn render(call: &Call, outcome: &Outcome) -> Result<Rendered, Refusal> {
 
 fn parse_sequence_id(text: &str) -> Result<SequenceId, Refusal> {
     SequenceId::parse(text).map_err(|damaged| Refusal::invalid(format!("sequenceId: {damaged}")))
+}
+
+/// A JSON object of these members.
+fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (name, value) in members {
+        object.insert(name.to_owned(), value);
+    }
+    object
 }

@@ -1,10 +1,17 @@
-//! Form fields (`application/x-www-form-urlencoded`), of bodies and of queries, read strictly: a repeated field is seen.
+//! What bodies and queries say: form fields (`application/x-www-form-urlencoded`), read strictly so that a repeated one is
+//! seen, and JSON.
 //!
 //! What the fields mean is left to the endpoints.
 
 use percent_encoding::percent_decode_str;
+use serde_json::Value;
 
 const FIELDS_MAX: usize = 64;
+
+/// A body as JSON. It is read as a text: one parser serves texts and bytes.
+pub fn json(body: &[u8]) -> Option<Value> {
+    serde_json::from_str(str::from_utf8(body).ok()?).ok()
+}
 
 /// Decoded fields in order. Empty values count as absent (RFC 6749 §3.1).
 #[derive(Debug)]

@@ -4,10 +4,9 @@
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::oauth::form::encode;
+use crate::oauth::form::{self, encode};
 use crate::oauth::pkce::s256;
 use crate::oauth::port::{Fetch, Trouble};
 use crate::oauth::settings::App;
@@ -72,26 +71,22 @@ pub async fn identify<F: Fetch>(
         .body(Vec::new())
         .map_err(|_| Failure::Unavailable)?;
     let response = fetch.fetch(request, SECONDS, ANSWER_BYTES_MAX).await?;
-    let user: User = read(&response)?;
-    if user.kind != "User" || user.login.is_empty() {
+    let user = read(&response)?;
+    let text = |name| user.get(name).and_then(Value::as_str);
+    let (Some(id), Some(login)) = (user.get("id").and_then(Value::as_u64), text("login")) else {
+        return Err(Failure::Unavailable);
+    };
+    if text("type") != Some("User") || login.is_empty() {
         return Err(Failure::NotAPerson);
     }
     Ok(Visitor {
         identity: Identity {
             base: app.base.clone(),
-            github_id: user.id,
-            login: user.login,
+            github_id: id,
+            login: login.to_owned(),
         },
         discard: discard(app, &token),
     })
-}
-
-#[derive(Deserialize)]
-struct User {
-    id: u64,
-    login: String,
-    #[serde(rename = "type", default)]
-    kind: String,
 }
 
 /// GitHub answers errors with status 200 and an `error` member.
@@ -116,7 +111,7 @@ async fn exchange<F: Fetch>(
         .body(body.into_bytes())
         .map_err(|_| Failure::Unavailable)?;
     let response = fetch.fetch(request, SECONDS, ANSWER_BYTES_MAX).await?;
-    let answer: Value = read(&response)?;
+    let answer = read(&response)?;
     if let Some(token) = answer.get("access_token").and_then(Value::as_str)
         && is_header_text(token)
     {
@@ -131,11 +126,11 @@ async fn exchange<F: Fetch>(
     }
 }
 
-fn read<T: for<'de> Deserialize<'de>>(response: &Response<Vec<u8>>) -> Result<T, Failure> {
+fn read(response: &Response<Vec<u8>>) -> Result<Value, Failure> {
     if !response.status().is_success() || !is_json(response.headers()) {
         return Err(Failure::Unavailable);
     }
-    serde_json::from_slice(response.body()).map_err(|_| Failure::Unavailable)
+    form::json(response.body()).ok_or(Failure::Unavailable)
 }
 
 /// `DELETE /applications/{id}/token`: ends this one token, not the person's permission.

@@ -4,6 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::auth::{Credential, Endpoint, StaticTokens, challenge};
+use crate::oauth::form;
 use crate::oauth::port::{Event, Ports};
 use crate::oauth::reply::{self, Reply};
 use crate::oauth::sign_in::Turn;
@@ -31,9 +32,9 @@ pub(super) async fn answer<P: Ports>(turn: &Turn<'_, P>, tokens: &StaticTokens) 
     }
     let body = match turn.request.body().as_slice() {
         [] => Value::Null,
-        bytes => match serde_json::from_slice(bytes) {
-            Ok(body) => body,
-            Err(_) => return reply::problem(400, "invalid_request", "The body is not JSON."),
+        bytes => match form::json(bytes) {
+            Some(body) => body,
+            None => return reply::problem(400, "invalid_request", "The body is not JSON."),
         },
     };
     let path = turn.request.uri().path();

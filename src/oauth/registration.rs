@@ -8,6 +8,7 @@ use crate::fresh::Fresh;
 use crate::oauth::audience::SCOPE;
 use crate::oauth::client::{self, Method, REDIRECTS_MAX, Registration, clean_name};
 use crate::oauth::error::Error;
+use crate::oauth::form;
 use crate::oauth::keys::Keyring;
 use crate::oauth::redirect::RedirectUri;
 
@@ -18,7 +19,7 @@ pub fn register(
     ring: &Keyring,
     fresh: &Fresh,
 ) -> Result<Value, Error> {
-    let Ok(Value::Object(request)) = serde_json::from_slice(body) else {
+    let Some(Value::Object(request)) = form::json(body) else {
         return Err(Error::client_metadata("The body must be a JSON object."));
     };
     let redirects = redirect_uris(&request, own_host)?;

@@ -7,7 +7,7 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{HeaderMap, Request};
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::oauth::keys::{hmac, same, sha256};
 
@@ -41,22 +41,41 @@ impl fmt::Debug for AccessKey {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    ak: String,
-    sk: String,
-    label: String,
-    #[serde(default)]
+/// One entry of the list, of the right shape.
+struct Entry<'a> {
+    ak: &'a str,
+    sk: &'a str,
+    label: &'a str,
     not_after: Option<u64>,
+}
+
+impl<'a> Entry<'a> {
+    fn read(entry: &'a Value) -> Option<Self> {
+        let members = entry.as_object()?;
+        let text = |name| members.get(name).and_then(Value::as_str);
+        let not_after = match members.get("not_after") {
+            None => None,
+            Some(time) => Some(time.as_u64()?),
+        };
+        let known = 3_usize.saturating_add(members.contains_key("not_after").into());
+        let read = Self {
+            ak: text("ak")?,
+            sk: text("sk")?,
+            label: text("label")?,
+            not_after,
+        };
+        (members.len() == known).then_some(read)
+    }
 }
 
 impl AccessKey {
     /// Reads the JSON list of `ACCESS_KEYS`. The reason never repeats the value.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
-        let entries: Vec<Entry> = serde_json::from_str(text).map_err(|_| {
-            "must be a JSON list of {\"ak\", \"sk\", \"label\", \"not_after\"?}".to_owned()
-        })?;
+        let list: Value = serde_json::from_str(text).unwrap_or_default();
+        let entries = list
+            .as_array()
+            .and_then(|list| list.iter().map(Entry::read).collect::<Option<Vec<_>>>())
+            .ok_or("must be a JSON list of {\"ak\", \"sk\", \"label\", \"not_after\"?}")?;
         if entries.len() > KEYS_MAX {
             return Err(format!("holds more than {KEYS_MAX} keys"));
         }
@@ -71,7 +90,7 @@ impl AccessKey {
                 .ok_or(format!(
                     "key {at}: sk must be sk_ and 32 or more bytes in base64url"
                 ))?;
-            if !is_access_key(&entry.ak) {
+            if !is_access_key(entry.ak) {
                 return Err(format!(
                     "key {at}: ak must be ak_ and 16 to 40 of A-Z a-z 0-9 _ -"
                 ));
@@ -83,9 +102,9 @@ impl AccessKey {
                 return Err(format!("key {at}: a label may have two keys"));
             }
             keys.push(Self {
-                id: entry.ak,
+                id: entry.ak.to_owned(),
                 secret,
-                label: entry.label,
+                label: entry.label.to_owned(),
                 not_after: entry.not_after,
             });
         }

@@ -16,6 +16,7 @@ use crate::oauth::sign_in::Turn;
 use crate::oauth::signed::{self, NONCE_SECONDS, Signature, Target};
 use crate::oauth::spelling::{self, Kind};
 use crate::oauth::vault::message::{Answer, Ask, Bytes, Hash, Record};
+use crate::wire;
 
 /// A cached record is not written for less: the cache refuses times to live under a minute.
 const CACHE_SECONDS_MIN: u64 = 120;
@@ -121,8 +122,7 @@ async fn cached<P: Ports>(turn: &Turn<'_, P>, hash: &Hash) -> Option<Record> {
         turn.note(Event::new("cache.error", "unreachable"));
         return None;
     };
-    let text = text?;
-    serde_json::from_str(&text).ok()
+    wire::read(&URL_SAFE_NO_PAD.decode(text?).ok()?).ok()
 }
 
 /// What is decided anew at each check.
@@ -212,10 +212,10 @@ fn cache<P: Ports>(turn: &Turn<'_, P>, hash: &Hash, record: &Record) {
     if ttl_seconds < CACHE_SECONDS_MIN {
         return;
     }
-    if let Ok(text) = serde_json::to_string(record) {
+    if let Ok(record) = wire::write(record) {
         turn.ports.later(Task::Remember {
             key: key(hash),
-            record: text,
+            record: URL_SAFE_NO_PAD.encode(record),
             ttl_seconds: ttl_seconds.min(CACHE_SECONDS_MAX),
         });
     }

@@ -20,7 +20,6 @@ use crate::thought::BranchName;
 
 /// A thought of a document, judged as far as that can be done without the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Where it stands in the document, as a JSON pointer.
     pub place: String,
@@ -29,17 +28,12 @@ pub struct Entry {
     pub number: u32,
     pub total: u32,
     pub next_thought_needed: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_more_thoughts: bool,
     pub branch: BranchName,
     /// The thought that the branch begins at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<Claim>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revises: Option<Claim>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewind: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summarizes_through: Option<u32>,
 }
 
@@ -47,15 +41,12 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub number: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<BranchName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordinal: Option<u32>,
 }
 
 /// A document, or a part of one, that fits into one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Import {
     /// Minted with the first call, so that the same call arriving twice is one import.
     pub sequence_id: SequenceId,
@@ -64,13 +55,11 @@ pub struct Import {
     /// The ordinal of the first entry: 1, unless earlier parts went before.
     pub first: u32,
     /// Further parts follow.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
 /// What became of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Imported {
     pub sequence_id: SequenceId,
     pub thoughts: u32,

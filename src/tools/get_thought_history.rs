@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::page::{
     BranchSummary, CHARACTERS_DEFAULT, CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, Order, Page,
@@ -11,7 +11,7 @@ use crate::page::{
 use crate::refusal::Refusal;
 use crate::thought::BranchName;
 use crate::tools::arguments::{Arguments, shown, wrong};
-use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
+use crate::tools::{Annotations, Rendered, Tool, object, parse_sequence_id};
 use crate::view;
 
 const BRANCH_LINES_BYTES_MAX: usize = 40_000;
@@ -180,21 +180,15 @@ fn render_label(thought: &Thought) -> String {
 
 fn render_structured(page: &Page, brief: Option<&str>) -> Value {
     let sequence = &page.sequence;
-    let mut about = Map::from_iter([
-        ("sequenceId".to_owned(), json!(sequence.sequence_id)),
-        ("title".to_owned(), json!(sequence.title)),
-        ("completed".to_owned(), json!(sequence.completed)),
-        ("thoughtHistoryLength".to_owned(), json!(sequence.thoughts)),
-        ("lastThoughtNumber".to_owned(), json!(sequence.last_number)),
-        ("totalThoughts".to_owned(), json!(sequence.total)),
-        (
-            "createdAt".to_owned(),
-            json!(sequence.created_at.to_rfc3339()),
-        ),
-        (
-            "updatedAt".to_owned(),
-            json!(sequence.written_at.to_rfc3339()),
-        ),
+    let mut about = object([
+        ("sequenceId", json!(sequence.sequence_id)),
+        ("title", json!(sequence.title)),
+        ("completed", json!(sequence.completed)),
+        ("thoughtHistoryLength", json!(sequence.thoughts)),
+        ("lastThoughtNumber", json!(sequence.last_number)),
+        ("totalThoughts", json!(sequence.total)),
+        ("createdAt", json!(sequence.created_at.to_rfc3339())),
+        ("updatedAt", json!(sequence.written_at.to_rfc3339())),
     ]);
     if let Some(branches) = &sequence.branches {
         let branches = branches.iter().map(render_branch).collect();
@@ -203,7 +197,7 @@ fn render_structured(page: &Page, brief: Option<&str>) -> Value {
     if let Some(origin) = &sequence.origin {
         about.insert("origin".to_owned(), json!(origin));
     }
-    let mut members = Map::from_iter([("sequence".to_owned(), Value::Object(about))]);
+    let mut members = object([("sequence", Value::Object(about))]);
     if let Some(brief) = brief {
         members.insert("brief".to_owned(), json!(brief));
     } else {
@@ -217,12 +211,12 @@ fn render_structured(page: &Page, brief: Option<&str>) -> Value {
 }
 
 fn render_branch(branch: &BranchSummary) -> Value {
-    let mut members = Map::from_iter([
-        ("branchId".to_owned(), json!(branch.name)),
-        ("parentBranchId".to_owned(), json!(branch.fork.branch)),
-        ("branchFromThought".to_owned(), json!(branch.fork.number)),
-        ("forkOrdinal".to_owned(), json!(branch.fork.ordinal)),
-        ("lastThoughtNumber".to_owned(), json!(branch.last_number)),
+    let mut members = object([
+        ("branchId", json!(branch.name)),
+        ("parentBranchId", json!(branch.fork.branch)),
+        ("branchFromThought", json!(branch.fork.number)),
+        ("forkOrdinal", json!(branch.fork.ordinal)),
+        ("lastThoughtNumber", json!(branch.last_number)),
     ]);
     if branch.completed {
         members.insert("completed".to_owned(), json!(true));
@@ -234,15 +228,12 @@ fn render_branch(branch: &BranchSummary) -> Value {
 }
 
 fn render_thought(thought: &Thought) -> Value {
-    let mut members = Map::from_iter([
-        ("ordinal".to_owned(), json!(thought.ordinal)),
-        ("thoughtNumber".to_owned(), json!(thought.number)),
-        ("totalThoughts".to_owned(), json!(thought.total)),
-        ("thought".to_owned(), json!(thought.text)),
-        (
-            "createdAt".to_owned(),
-            json!(thought.written_at.to_rfc3339()),
-        ),
+    let mut members = object([
+        ("ordinal", json!(thought.ordinal)),
+        ("thoughtNumber", json!(thought.number)),
+        ("totalThoughts", json!(thought.total)),
+        ("thought", json!(thought.text)),
+        ("createdAt", json!(thought.written_at.to_rfc3339())),
     ]);
     let mut say = |name: &str, value: Value| members.insert(name.to_owned(), value);
     if !thought.branch.is_main() {

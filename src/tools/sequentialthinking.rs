@@ -1,6 +1,6 @@
 //! The tool `sequentialthinking`: one thought appended.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::fresh::Fresh;
 use crate::refusal::{Code, Refusal};
@@ -8,7 +8,7 @@ use crate::sequence_id::SequenceId;
 use crate::settings::Settings;
 use crate::thought::{Appended, BranchName, Draft, NUMBER_MAX, Place};
 use crate::tools::arguments::{Arguments, shown};
-use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
+use crate::tools::{Annotations, Rendered, Tool, object, parse_sequence_id};
 
 /// Our key in a result's `_meta`: what only the card needs, where it costs the model nothing.
 pub const CARD_META_KEY: &str = "io.github.durable-thinking/card";
@@ -131,10 +131,7 @@ pub(super) fn render(draft: &Draft, appended: &Appended) -> Rendered {
     Rendered {
         text: render_text(draft, appended),
         structured: render_structured(appended),
-        meta: Some(Map::from_iter([(
-            CARD_META_KEY.to_owned(),
-            render_card(draft, appended),
-        )])),
+        meta: Some(object([(CARD_META_KEY, render_card(draft, appended))])),
     }
 }
 
@@ -178,11 +175,11 @@ fn render_text(draft: &Draft, appended: &Appended) -> String {
 
 /// What always stands in a result, and then only what says something: a model pays for every member.
 fn render_structured(appended: &Appended) -> Value {
-    let mut members = Map::from_iter([
-        ("sequenceId".to_owned(), json!(appended.sequence_id)),
-        ("thoughtNumber".to_owned(), json!(appended.number)),
-        ("totalThoughts".to_owned(), json!(appended.total)),
-        ("thoughtHistoryLength".to_owned(), json!(appended.thoughts)),
+    let mut members = object([
+        ("sequenceId", json!(appended.sequence_id)),
+        ("thoughtNumber", json!(appended.number)),
+        ("totalThoughts", json!(appended.total)),
+        ("thoughtHistoryLength", json!(appended.thoughts)),
     ]);
     let mut say = |name: &str, value: Value| members.insert(name.to_owned(), value);
     if !appended.branch.name.is_main() {
@@ -215,22 +212,16 @@ fn render_structured(appended: &Appended) -> Value {
 
 fn render_card(draft: &Draft, appended: &Appended) -> Value {
     let branch = &appended.branch;
-    let mut own = Map::from_iter([
-        ("id".to_owned(), json!(branch.name)),
-        ("index".to_owned(), json!(branch.index)),
-    ]);
+    let mut own = object([("id", json!(branch.name)), ("index", json!(branch.index))]);
     if let Some(fork) = &branch.fork {
         own.insert("parent".to_owned(), json!(fork.branch));
         own.insert("fork".to_owned(), render_place(fork));
     }
-    let mut members = Map::from_iter([
-        ("ordinal".to_owned(), json!(appended.ordinal)),
-        ("branch".to_owned(), Value::Object(own)),
-        ("branches".to_owned(), json!(appended.branches)),
-        (
-            "nextThoughtNeeded".to_owned(),
-            json!(appended.next_thought_needed),
-        ),
+    let mut members = object([
+        ("ordinal", json!(appended.ordinal)),
+        ("branch", Value::Object(own)),
+        ("branches", json!(appended.branches)),
+        ("nextThoughtNeeded", json!(appended.next_thought_needed)),
     ]);
     if let Some(target) = &appended.revised {
         members.insert("isRevision".to_owned(), json!(true));

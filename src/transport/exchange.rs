@@ -9,8 +9,7 @@ use std::rc::Rc;
 
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, Request, Response};
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::fresh::Fresh;
 use crate::mcp::Server;
@@ -26,11 +25,43 @@ use crate::transport::{Access, Body, Broken, Chunk, Chunks, Stream};
 use crate::view::document::read::read_part;
 use crate::view::export::{Export, Format};
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Asked {
-    sequence_id: String,
+    sequence_id: SequenceId,
     format: Format,
+}
+
+impl Asked {
+    fn read(body: &[u8]) -> Result<Self, Refusal> {
+        let wrong = |what: &str| {
+            Refusal::invalid(format!(
+                "the body must be {{\"sequenceId\": \"seq_…\", \"format\": \"markdown\" | \"mermaid\" | \"json\"}}: {what}"
+            ))
+        };
+        let body: Map<String, Value> = str::from_utf8(body)
+            .map_err(|error| wrong(&error.to_string()))
+            .and_then(|body| {
+                serde_json::from_str(body).map_err(|error| wrong(&error.to_string()))
+            })?;
+        let text = |name: &str| match body.get(name) {
+            Some(Value::String(text)) => Ok(text.as_str()),
+            Some(_) => Err(wrong(&format!("{name} must be a text"))),
+            None => Err(wrong(&format!("missing field {name}"))),
+        };
+        let format = text("format")?;
+        let format = Format::ALL
+            .into_iter()
+            .find(|known| known.name() == format)
+            .ok_or_else(|| wrong("there is no such format"))?;
+        let sequence_id = SequenceId::parse(text("sequenceId")?)
+            .map_err(|damaged| Refusal::invalid(format!("sequenceId: {damaged}")))?;
+        match body.len() {
+            2 => Ok(Self {
+                sequence_id,
+                format,
+            }),
+            _ => Err(wrong("it holds an unknown field")),
+        }
+    }
 }
 
 /// Answers with the first page at once, so that a refusal still has a status; the others follow while they are read.
@@ -64,16 +95,10 @@ where
     S: Server + 'static,
     A: 'static,
 {
-    let asked: Asked = serde_json::from_slice(request.body()).map_err(|error| {
-        Refusal::invalid(format!(
-            "the body must be {{\"sequenceId\": \"seq_…\", \"format\": \"markdown\" | \"mermaid\" | \"json\"}}: {error}"
-        ))
-    })?;
-    let id = SequenceId::parse(&asked.sequence_id)
-        .map_err(|damaged| Refusal::invalid(format!("sequenceId: {damaged}")))?;
+    let asked = Asked::read(request.body())?;
     let mut pages = Pages {
         site: Rc::clone(site),
-        export: Export::new(id, asked.format),
+        export: Export::new(asked.sequence_id, asked.format),
         fresh,
     };
     let first = pages.read().await?;
@@ -176,6 +201,7 @@ async fn take<S: Server>(
     fresh: &Fresh,
 ) -> Result<(Imported, bool), Refusal> {
     let mut entries = Vec::new();
+    let body = str::from_utf8(body).map_err(|error| refuse("/", error))?;
     let source = read_part(body, &mut entries, fresh.now).map_err(|error| match error {
         store::Error::Refused(refusal) => refusal,
         store::Error::Fault(fault) => store::shown(&fault, &fresh.request_id()),

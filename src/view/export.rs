@@ -2,8 +2,6 @@
 //!
 //! Memory holds one page, whatever the length of the process. Asking for the pages is left to whoever can.
 
-use serde::Deserialize;
-
 use crate::page::{Order, Page, Query, Sequence, Thought, View};
 use crate::sequence_id::SequenceId;
 use crate::thought::BranchName;
@@ -14,9 +12,8 @@ use crate::view::mermaid::Mermaid;
 /// Thoughts on one page of an export. The bytes of a page are limited beside that.
 const PAGE_THOUGHTS: u32 = 500;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
 pub enum Format {
     Markdown,
     Mermaid,

@@ -9,7 +9,7 @@ use worker::js_sys::Uint8Array;
 use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
 use super::alarm::Alarm;
-use super::stub::REQUEST_ID;
+use super::stub::{self, REQUEST_ID};
 use super::{host, log};
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
@@ -18,6 +18,7 @@ use crate::refusal::Refusal;
 use crate::settings::Settings;
 use crate::store::{self, Store};
 use crate::tools::{self, Call, Outcome};
+use crate::wire;
 
 /// Asks whether the store opens. Any other path is a call.
 pub(super) const CHECK: &str = "https://object/check";
@@ -50,7 +51,10 @@ impl DurableObject for ThoughtStore {
             self.store().map(|_| None).map_err(store::Error::from)
         } else {
             let body = JsFuture::from(request.inner().array_buffer()?).await?;
-            let call: Call = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
+            let call: Call = match wire::read(&Uint8Array::new(&body).to_vec()) {
+                Ok(call) => call,
+                Err(error) => return stub::refuse(error),
+            };
             let outcome = self.run(&call, &request_id)?;
             // Only a new sequence or an import can bring the next expiry nearer; a changed setting is seen after a start.
             let begins = match &outcome {
@@ -68,10 +72,12 @@ impl DurableObject for ThoughtStore {
             Ok(outcome) => Ok(outcome),
             Err(store::Error::Refused(refusal)) => Err(refusal),
             // Not an answer: the Worker asks the instance that comes after this one.
-            Err(store::Error::Fault(DatabaseError::Reset)) => return Response::error("reset", 503),
+            Err(store::Error::Fault(DatabaseError::Reset)) => {
+                return Response::error("reset", stub::OVER);
+            }
             Err(store::Error::Fault(fault)) => Err(told(&request_id, &fault)),
         };
-        Response::from_bytes(serde_json::to_vec(&answer)?)
+        stub::reply(&answer)
     }
 
     /// Deletes what has expired, in portions, and says when to look again.

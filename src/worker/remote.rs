@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use wasm_bindgen::JsValue;
-use worker::{Delay, Error, ObjectNamespace, Result, js_sys};
+use worker::{Delay, Error, ObjectNamespace, js_sys};
 
+use super::log;
 use super::object::{Answer, CALL, CHECK};
-use super::{log, stub};
+use super::stub::{self, Failure};
 use crate::database::durable::RESET;
 use crate::fresh::Fresh;
 use crate::log::fault;
 use crate::mcp::ToolHost;
 use crate::refusal::Refusal;
 use crate::tools::{Call, Outcome};
+use crate::wire;
 
 /// The one store of this deployment.
 const INSTANCE: &str = "personal";
@@ -26,9 +28,9 @@ pub(crate) struct Remote {
 }
 
 impl ToolHost for Remote {
-    async fn call(&self, call: &Call, fresh: &Fresh) -> std::result::Result<Outcome, Refusal> {
+    async fn call(&self, call: &Call, fresh: &Fresh) -> Result<Outcome, Refusal> {
         let request_id = fresh.request_id();
-        let answered = match serde_json::to_string(call) {
+        let answered = match wire::write(call) {
             Ok(body) => self.ask(CALL, Some(&body), &request_id).await,
             Err(error) => Err(error.into()),
         };
@@ -40,7 +42,7 @@ impl ToolHost for Remote {
         }
     }
 
-    async fn check(&self, fresh: &Fresh) -> std::result::Result<(), Refusal> {
+    async fn check(&self, fresh: &Fresh) -> Result<(), Refusal> {
         let request_id = fresh.request_id();
         match self.ask(CHECK, None, &request_id).await {
             Ok(answer) => answer.map(drop),
@@ -51,7 +53,12 @@ impl ToolHost for Remote {
 
 impl Remote {
     /// Asks the object, and asks again while the platform says that it may help.
-    async fn ask(&self, url: &str, body: Option<&str>, request_id: &str) -> Result<Answer> {
+    async fn ask(
+        &self,
+        url: &str,
+        body: Option<&[u8]>,
+        request_id: &str,
+    ) -> Result<Answer, Failure> {
         let mut pauses = PAUSES_MILLISECONDS.into_iter();
         loop {
             match self.ask_once(url, body, request_id).await {
@@ -65,11 +72,15 @@ impl Remote {
     }
 
     /// A stub that has failed once keeps failing, so every try takes a fresh one.
-    async fn ask_once(&self, url: &str, body: Option<&str>, request_id: &str) -> Result<Answer> {
+    async fn ask_once(
+        &self,
+        url: &str,
+        body: Option<&[u8]>,
+        request_id: &str,
+    ) -> Result<Answer, Failure> {
         let stub = self.objects.get_by_name(INSTANCE)?;
-        Ok(serde_json::from_slice(
-            &stub::ask(stub, url, body, request_id).await?,
-        )?)
+        let answer = stub::ask(stub, url, body, request_id).await?;
+        Ok(wire::read(&answer)?)
     }
 }
 
@@ -84,13 +95,14 @@ enum Advice {
 }
 
 impl Advice {
-    fn of(error: &Error) -> Self {
-        let (original, message) = match error {
-            Error::UnknownJsError {
+    fn of(failure: &Failure) -> Self {
+        let (original, message) = match failure {
+            // A deploy is under way: the next instance answers.
+            Failure::Version | Failure::Reset => return Self::Repeat,
+            Failure::Platform(Error::UnknownJsError {
                 original, message, ..
-            } => (original, message),
-            Error::RustError(message) => (&JsValue::UNDEFINED, message),
-            _ => return Self::None,
+            }) => (original, message),
+            Failure::Object | Failure::Platform(_) => return Self::None,
         };
         let is = |name: &str| {
             js_sys::Reflect::get(original, &JsValue::from_str(name))
@@ -106,8 +118,11 @@ impl Advice {
     }
 }
 
-fn reason(error: &Error) -> &'static str {
-    match Advice::of(error) {
+fn reason(failure: &Failure) -> &'static str {
+    if matches!(failure, Failure::Version) {
+        return "other_version";
+    }
+    match Advice::of(failure) {
         Advice::Repeat => "unreachable",
         Advice::Overloaded => "overloaded",
         Advice::None => "failed",

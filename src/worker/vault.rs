@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use wasm_bindgen_futures::JsFuture;
 use worker::js_sys::Uint8Array;
-use worker::{DurableObject, Env, Request, Response, Result, State, durable_object, web_sys};
+use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
+use super::stub::{self, Failure};
 use super::{host, log};
 use crate::database::DatabaseError;
 use crate::database::durable::Durable;
@@ -16,6 +17,7 @@ use crate::log::{Level, fault};
 use crate::oauth::port::Trouble;
 use crate::oauth::vault::Vault;
 use crate::oauth::vault::message::{Answer, Ask};
+use crate::wire;
 
 const BINDING: &str = "AUTH_VAULT";
 /// The one vault of this deployment.
@@ -29,17 +31,11 @@ pub(super) async fn ask(env: &Env, ask: &Ask) -> std::result::Result<Answer, Tro
     ask_once(env, ask).await.map_err(|_| Trouble)
 }
 
-async fn ask_once(env: &Env, ask: &Ask) -> Result<Answer> {
-    let init = web_sys::RequestInit::new();
-    init.set_method("POST");
-    init.set_body(&serde_json::to_string(ask)?.into());
-    let request = web_sys::Request::new_with_str_and_init(URL, &init)?;
+async fn ask_once(env: &Env, ask: &Ask) -> std::result::Result<Answer, Failure> {
     let stub = env.durable_object(BINDING)?.get_by_name(INSTANCE)?;
-    let mut response = stub.fetch_with_request(Request::from(request)).await?;
-    if response.status_code() != 200 {
-        return Err("the vault failed".into());
-    }
-    Ok(serde_json::from_slice(&response.bytes().await?)?)
+    let question = wire::write(ask)?;
+    let answer = stub::ask(stub, URL, Some(&question), "").await?;
+    Ok(wire::read(&answer)?)
 }
 
 #[durable_object(alarm)]
@@ -62,7 +58,10 @@ impl DurableObject for AuthVault {
 
     async fn fetch(&self, request: Request) -> Result<Response> {
         let body = JsFuture::from(request.inner().array_buffer()?).await?;
-        let ask: Ask = serde_json::from_slice(&Uint8Array::new(&body).to_vec())?;
+        let ask: Ask = match wire::read(&Uint8Array::new(&body).to_vec()) {
+            Ok(ask) => ask,
+            Err(error) => return stub::refuse(error),
+        };
         let fresh = host::fresh()?;
         let answered = self.vault().and_then(|vault| vault.answer(&ask, &fresh));
         let answer = match answered {
@@ -80,7 +79,7 @@ impl DurableObject for AuthVault {
             }
             self.alarm_is_set.set(true);
         }
-        Response::from_bytes(serde_json::to_vec(&answer)?)
+        stub::reply(&answer)
     }
 
     /// Deletes what is over, and comes again while something is left.

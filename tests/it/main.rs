@@ -17,6 +17,7 @@ mod absent;
 mod brief;
 mod budget;
 mod calls;
+mod crossing;
 mod doctor;
 mod export;
 mod fuzz;

@@ -25,6 +25,7 @@ use durable_thinking::oauth::vault::message::{Answer, Ask};
 use durable_thinking::store::Store;
 use durable_thinking::transport::http::{Site, route};
 use durable_thinking::transport::{Access, Body};
+use durable_thinking::wire;
 use http::{Request, Response};
 use serde_json::Value;
 
@@ -244,16 +245,17 @@ impl VaultPort for Edge {
         let world = &self.world;
         world.asks.set(world.asks.get() + 1);
         // Over the wire, as it really goes.
-        let text = serde_json::to_string(ask).unwrap();
+        let question = wire::write(ask).unwrap();
+        let text = String::from_utf8_lossy(&question);
         assert!(!text.contains("mcpat_") && !text.contains("mcprt_") && !text.contains("mcpac_"));
-        let ask: Ask = serde_json::from_str(&text).unwrap();
+        let ask: Ask = wire::read(&question).unwrap();
         if world.weather.get() == Weather::Down {
             return Err(Trouble);
         }
         let answer = world.vault.answer(&ask, &world.fresh()).unwrap();
-        let text = serde_json::to_string(&answer).unwrap();
+        let answer = wire::write(&answer).unwrap();
         match world.weather.get() {
-            Weather::Fine | Weather::Down => Ok(serde_json::from_str(&text).unwrap()),
+            Weather::Fine | Weather::Down => Ok(wire::read(&answer).unwrap()),
             Weather::LosesAnswers => Err(Trouble),
             Weather::LosesOneAnswer => {
                 world.weather.set(Weather::Fine);

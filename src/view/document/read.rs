@@ -3,9 +3,9 @@
 //! A document of any length is read in the memory that its longest thought needs. The first fault ends the reading, and is told
 //! with its place as a JSON pointer. What the graph makes of a reference is left to the store behind [`Sink`].
 
+mod members;
 mod metered;
 mod pages;
-mod pointer;
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -57,35 +57,45 @@ pub struct Source {
     pub more: bool,
 }
 
-/// Reads a whole document as [`read_part`] does, and gives the note of where it came from.
+/// Reads a whole document, and gives the note of where it came from.
 pub fn read(
     input: impl Read,
     sink: &mut impl Sink,
     now: Timestamp,
 ) -> Result<String, store::Error> {
-    let source = read_part(input, sink, now)?;
+    let budget = metered::Budget::default();
+    let input = Metered::new(input, budget.clone());
+    let json = serde_json::Deserializer::from_reader(input);
+    let source = read_values(json, budget, sink, now)?;
     if source.upload.is_some() || source.more {
         return Err(refuse("/upload", "this is one part of a document; give the whole").into());
     }
     Ok(source.origin)
 }
 
+/// Reads what one message can hold: a document or a part of one, or history pages.
+pub fn read_part(text: &str, sink: &mut impl Sink, now: Timestamp) -> Result<Source, store::Error> {
+    let json = serde_json::Deserializer::from_str(text);
+    read_values(json, metered::Budget::default(), sink, now)
+}
+
 /// Reads the whole input into `sink`.
 ///
 /// The input is one document, or history pages: one, an array of them, or one after another. `now` stands in for times that
 /// a history does not tell.
-pub fn read_part(
-    input: impl Read,
+fn read_values<'de, R: serde_json::de::Read<'de>>(
+    mut json: serde_json::Deserializer<R>,
+    budget: metered::Budget,
     sink: &mut impl Sink,
     now: Timestamp,
 ) -> Result<Source, store::Error> {
-    let budget = metered::Budget::default();
     let mut reader = Reader {
         sink,
         now,
-        budget: budget.clone(),
+        budget,
         fault: None,
         prefix: String::new(),
+        place: String::new(),
         kind: None,
         is_checked: false,
         expected: None,
@@ -99,8 +109,6 @@ pub fn read_part(
         upload: None,
         is_part: false,
     };
-    let input = Metered::new(input, budget);
-    let mut json = serde_json::Deserializer::from_reader(input);
     let mut values: u32 = 0;
     loop {
         reader.value(&mut json)?;
@@ -130,6 +138,8 @@ struct Reader<'s, S> {
     fault: Option<store::Error>,
     /// What stands before the pointer: which of several pages.
     prefix: String,
+    /// The element that is being read.
+    place: String,
     kind: Option<Kind>,
     /// The objects carry checks.
     is_checked: bool,
@@ -154,19 +164,19 @@ type Checked = Result<(), store::Error>;
 
 impl<S: Sink> Reader<'_, S> {
     /// Reads one value: a document, a page, or an array of pages.
-    fn value<R: Read>(
+    fn value<'de, R: serde_json::de::Read<'de>>(
         &mut self,
-        json: &mut serde_json::Deserializer<serde_json::de::IoRead<Metered<R>>>,
+        json: &mut serde_json::Deserializer<R>,
     ) -> Checked {
-        let prefix = self.prefix.clone();
-        let mut track = serde_path_to_error::Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(json, &mut track);
-        let result = Value { reader: self }.deserialize(tracked);
+        self.place = format!("{}/", self.prefix);
+        let result = Value { reader: self }.deserialize(json);
         let Err(error) = result else { return Ok(()) };
-        Err(self.fault.take().unwrap_or_else(|| {
-            let pointer = pointer::render(&track.path());
-            refuse(&format!("{prefix}{pointer}"), error).into()
-        }))
+        // What JSON itself has against the text is told with the element in which it was found.
+        let place = std::mem::take(&mut self.place);
+        Err(self
+            .fault
+            .take()
+            .unwrap_or_else(|| refuse(&place, error).into()))
     }
 
     fn header(&mut self, mut header: Sequence, place: &str) -> Checked {

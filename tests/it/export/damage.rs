@@ -107,9 +107,24 @@ fn what_is_missing_or_out_of_order_is_told() {
 #[test]
 fn a_value_that_cannot_be_is_told() {
     for (member, value, expected) in [
-        ("thoughtNumber", json!("1"), "invalid type: string"),
+        (
+            "thoughtNumber",
+            json!("1"),
+            "a text came; it must be a whole number",
+        ),
         ("thoughtNumber", json!(0), "0 came; it is a whole number"),
-        ("totalThoughts", json!(-1), "invalid value"),
+        (
+            "totalThoughts",
+            json!(-1),
+            "-1 came; it must be a whole number",
+        ),
+        ("totalThoughts", json!(4_294_967_296_u64), "4294967296 came"),
+        (
+            "revised",
+            json!("main"),
+            "a text came; it must be an object",
+        ),
+        ("isRevision", json!(1), "1 came; it must be true or false"),
         ("totalThoughts", json!(2), "is below thoughtNumber"),
         ("thought", json!(" \n"), "is blank"),
         ("thought", json!("x".repeat(20_001)), "has 20001 characters"),
@@ -217,6 +232,14 @@ fn what_is_no_document_is_told_where_it_breaks() {
         (
             &format!("{document}{{}}"),
             "/: something follows the document",
+        ),
+        (
+            &document.replacen("\"completed\"", "\"title\": \"x\", \"completed\"", 1),
+            "/sequence: title stands here twice",
+        ),
+        (
+            &document.replacen("\"version\"", "\"format\": 1, \"version\"", 1),
+            "/format: this member stands here twice",
         ),
         (
             &document.replacen("\"format\"", "\"Format\"", 1),

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 use crate::store::import::refuse;
+use crate::view::document::read::members::{Members, shown};
 use crate::view::document::read::{Checked, Kind, Reader, Sink};
-use crate::view::document::{FORMAT, Sequence, Thought, VERSION};
+use crate::view::document::{FORMAT, VERSION};
 
 /// A document, a page, or an array of pages.
 pub(super) struct Value<'r, 's, S> {
@@ -78,8 +78,7 @@ impl<'de, S: Sink> Visitor<'de> for Page<'_, '_, S> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Member {
     Format,
     Version,
@@ -90,6 +89,18 @@ enum Member {
     More,
 }
 
+impl Member {
+    const ALL: [(Self, &'static str); 7] = [
+        (Self::Format, "format"),
+        (Self::Version, "version"),
+        (Self::Sequence, "sequence"),
+        (Self::Thoughts, "thoughts"),
+        (Self::NextCursor, "nextCursor"),
+        (Self::Upload, "upload"),
+        (Self::More, "more"),
+    ];
+}
+
 impl<S: Sink> Reader<'_, S> {
     fn page<'de, A: MapAccess<'de>>(&mut self, mut map: A, place: &str) -> Result<(), A::Error> {
         if self.kind == Some(Kind::Document) {
@@ -97,13 +108,19 @@ impl<S: Sink> Reader<'_, S> {
         }
         self.more = false;
         let mut seen = Vec::new();
-        while let Some(member) = map.next_key::<Member>()? {
+        while let Some(name) = map.next_key::<String>()? {
+            let member = Member::ALL.into_iter().find(|(_, known)| *known == name);
+            let Some((member, name)) = member else {
+                return Err(self.stop(place, &shown(&name), "unknown field"));
+            };
+            self.place = format!("{place}/{name}");
             if seen.contains(&member) {
                 return Err(A::Error::custom("this member stands here twice"));
             }
             self.member(member, &mut map, &seen, place)?;
             seen.push(member);
         }
+        self.place = format!("{place}/");
         let is_document = self.kind == Some(Kind::Document);
         let has = |member| seen.contains(&member);
         if !has(Member::Sequence) {
@@ -133,26 +150,30 @@ impl<S: Sink> Reader<'_, S> {
     ) -> Result<(), A::Error> {
         match member {
             Member::Format => {
-                let format: String = map.next_value()?;
+                let format: Json = map.next_value()?;
                 let is_first = self.kind.is_none() && !seen.contains(&Member::Thoughts);
-                if format != FORMAT || !is_first {
+                if format.as_str() != Some(FORMAT) || !is_first {
                     let reason = format!("must be \"{FORMAT}\", and stand before the sequence");
                     return Err(self.stop(place, "format", &reason));
                 }
                 self.kind = Some(Kind::Document);
             }
             Member::Version => {
-                let version: u32 = map.next_value()?;
-                if version != VERSION {
+                let version: Json = map.next_value()?;
+                if version.as_u64() != Some(VERSION.into()) {
+                    let version: String = version.to_string().chars().take(20).collect();
                     let reason = format!("{version} came; this program reads {VERSION}");
                     return Err(self.stop(place, "version", &reason));
                 }
             }
             Member::Sequence => {
-                let header: Sequence = map.next_value()?;
+                let header: Box<RawValue> = map.next_value()?;
                 self.kind.get_or_insert(Kind::History);
                 self.budget.renew();
-                let checked = self.header(header, &format!("{place}/sequence"));
+                let place = format!("{place}/sequence");
+                let checked = Members::read(&header, &place)
+                    .and_then(Members::sequence)
+                    .and_then(|header| self.header(header, &place));
                 self.keep(checked)?;
             }
             Member::Thoughts if !seen.contains(&Member::Sequence) => {
@@ -165,11 +186,15 @@ impl<S: Sink> Reader<'_, S> {
             Member::Upload if seen.contains(&Member::Thoughts) => {
                 return Err(self.stop(place, "upload", "must stand before the thoughts"));
             }
-            Member::Upload => self.upload = Some(map.next_value()?),
-            Member::More => self.is_part = map.next_value()?,
-            Member::NextCursor => {
-                self.more = map.next_value::<Option<IgnoredAny>>()?.is_some();
-            }
+            Member::Upload => match map.next_value()? {
+                Json::String(upload) => self.upload = Some(upload),
+                _ => return Err(self.stop(place, "upload", "must be a text")),
+            },
+            Member::More => match map.next_value()? {
+                Json::Bool(more) => self.is_part = more,
+                _ => return Err(self.stop(place, "more", "must be true or false")),
+            },
+            Member::NextCursor => self.more = map.next_value::<Json>()? != Json::Null,
         }
         Ok(())
     }
@@ -211,10 +236,16 @@ impl<'de, S: Sink> Visitor<'de> for Thoughts<'_, '_, '_, S> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut thoughts: A) -> Result<(), A::Error> {
         let mut index: usize = 0;
-        while let Some(thought) = thoughts.next_element::<Thought>()? {
+        loop {
             let place = format!("{}/thoughts/{index}", self.place);
+            self.reader.place.clone_from(&place);
+            let Some(thought) = thoughts.next_element::<Box<RawValue>>()? else {
+                break;
+            };
             index = index.saturating_add(1);
-            let checked = self.reader.thought(thought, place);
+            let checked = Members::read(&thought, &place)
+                .and_then(Members::thought)
+                .and_then(|thought| self.reader.thought(thought, place));
             self.reader.keep(checked)?;
         }
         Ok(())
