@@ -3,6 +3,7 @@
 //! When one of these changes, `wire::VERSION` has to grow: a Worker and an object of two deploys must not misread each other.
 
 #![allow(clippy::needless_raw_string_hashes)] // as `UPDATE_EXPECT=1` writes them
+#![allow(clippy::too_many_lines)] // a list of every message
 
 use durable_thinking::brief::{Brief, Lane, RuledOut, Step, Summary};
 use durable_thinking::clock::Timestamp;
