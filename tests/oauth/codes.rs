@@ -102,7 +102,13 @@ fn a28_b14_the_way_to_the_client_is_a_303() {
 #[test]
 fn a30_pkce_with_s256_or_nothing() {
     let (isolate, client) = setup();
-    let challenge = "a".repeat(43);
+    // A good one, so that each case below fails for the one reason that it names.
+    let challenge = durable_thinking::oauth::pkce::s256(&client.verifier);
+    let good = [
+        ("code_challenge", challenge.as_str()),
+        ("code_challenge_method", "S256"),
+    ];
+    assert_eq!(isolate.get(&client.link_with(&good)).status, 200);
     for changes in [
         [("code_challenge", ""), ("code_challenge_method", "")],
         [("code_challenge", ""), ("code_challenge_method", "S256")],
