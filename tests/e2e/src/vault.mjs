@@ -1,17 +1,32 @@
 // Stands in front of the shifted glue: it shows how many rows the vault holds and how many keys its cache, and lets the
-// vault fail while a request says so.
+// vault fail or the cache miss while a request says so.
 import * as glue from "./shifted.mjs";
 export * from "./shifted.mjs";
 
 const TABLES = ["grants", "access", "retired", "flows"];
 let fails = false;
+let misses = false;
+let environment;
+
+// The environment with a cache that can miss. The Worker keeps the first one that it sees.
+function watch(env) {
+  const cache = new Proxy(env.OAUTH_KV, {
+    get(kv, name) {
+      if (name === "get" && misses) return async () => null;
+      return typeof kv[name] === "function" ? kv[name].bind(kv) : kv[name];
+    },
+  });
+  return new Proxy(env, { get: (bindings, name) => (name === "OAUTH_KV" ? cache : bindings[name]) });
+}
 
 export async function fetch(request, env, context) {
   const { pathname } = new URL(request.url);
   if (pathname === "/rows") return env.AUTH_VAULT.getByName("main").fetch("https://vault/rows");
   if (pathname === "/cached") return Response.json((await env.OAUTH_KV.list()).keys.length);
   fails = request.headers.has("x-vault-fails");
-  return glue.fetch(request, env, context);
+  misses = request.headers.has("x-cache-misses");
+  environment ??= watch(env);
+  return glue.fetch(request, environment, context);
 }
 
 export class AuthVault extends glue.AuthVault {

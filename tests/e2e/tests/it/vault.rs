@@ -82,6 +82,8 @@ fn a81_the_cache_is_filled_after_the_answer_and_outlives_the_vault_and_the_isola
     );
     worker.restart();
     let fails = [("x-vault-fails", "yes")];
+    let neither = [fails[0], ("x-cache-misses", "yes")];
+    assert_eq!(call(&worker, &tokens.access, &neither).status, 503);
     assert_eq!(call(&worker, &tokens.access, &fails).status, 200);
     // What the cache does not have is no answer: neither yes nor no.
     let other = tokens.access.replacen("mcpat_", "mcpat_A", 1);
