@@ -1,5 +1,7 @@
 //! The router at byte level: the golden vectors, and what stands around the protocol.
 
+mod order;
+
 use std::rc::Rc;
 
 use durable_thinking::local::ready;
