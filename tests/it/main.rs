@@ -14,6 +14,7 @@
 )]
 
 mod absent;
+mod acceptance;
 mod brief;
 mod budget;
 mod calls;
