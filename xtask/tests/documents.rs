@@ -142,6 +142,55 @@ fn every_npm_script_that_is_written_down_exists_and_every_check_is_known() {
     }
 }
 
+/// The commands in the blocks of shell of a document, each as one line.
+fn shown(path: &str) -> Vec<String> {
+    let text = read(path);
+    let blocks = text.split("```sh\n").skip(1);
+    let blocks = blocks.map(|rest| rest.split("```").next().unwrap().replace("\\\n", " "));
+    // A script is a file to write, not a line to type; the samples of `signing.md` are run by their own test.
+    let lines = blocks.filter(|block| !block.starts_with("#!"));
+    lines
+        .flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>())
+        .filter(|line| !line.trim().is_empty())
+        .collect()
+}
+
+/// Every command that a document shows is run by a test, or says why it is not.
+#[test]
+fn every_command_that_is_shown_is_accounted_for() {
+    let table = read("xtask/tests/commands.txt");
+    let rows: Vec<_> = table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_once(" | ").expect(line))
+        .collect();
+    let mut used = BTreeSet::new();
+    let mut missing = Vec::new();
+    for path in documents() {
+        for line in shown(&path) {
+            match rows.iter().find(|(start, _)| line.starts_with(start)) {
+                Some((start, _)) => drop(used.insert(*start)),
+                None => missing.push(format!("{path}: {line}")),
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    let mut tests = String::new();
+    for folder in ["tests/e2e/tests/it", "tests/clients/tests/it", "tests/it"] {
+        for path in below(folder, "rs") {
+            tests.push_str(&read(&path));
+        }
+    }
+    for (start, how) in rows {
+        assert!(used.contains(start), "no document shows: {start}");
+        let is_known = match how.strip_prefix("not run: ") {
+            Some(reason) => reason.len() > 15,
+            None => tests.contains(&format!("#[test]\nfn {how}()")),
+        };
+        assert!(is_known, "{start}: {how}");
+    }
+}
+
 /// A link to a file or a heading of this repository leads somewhere.
 #[test]
 fn every_link_inside_leads_somewhere() {

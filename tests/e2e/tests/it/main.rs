@@ -7,6 +7,8 @@
 
 mod budget;
 mod doctor;
+#[cfg(unix)]
+mod documents;
 mod exchange;
 mod faults;
 mod limits;
