@@ -6,9 +6,9 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::program;
 use crate::setup::wasm32::{self, Compiler};
 use crate::step::step;
+use crate::{program, supply};
 
 /// What a check may use.
 struct Ready<'a> {
@@ -23,7 +23,7 @@ struct Part {
     run: fn(&Ready<'_>) -> Result<()>,
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 8] = [
     Part {
         name: "format",
         always: true,
@@ -53,6 +53,17 @@ const PARTS: [Part; 6] = [
             ];
             cargo(ready, &test)
         },
+    },
+    // These two install tools that take minutes to build, and the second asks databases on the network.
+    Part {
+        name: "supply",
+        always: false,
+        run: |ready| supply::check(ready.root),
+    },
+    Part {
+        name: "advisories",
+        always: false,
+        run: |ready| supply::advisories(ready.root),
     },
     // The tests run these too. They stand alone here for whoever changes just that.
     Part {

@@ -21,6 +21,7 @@ pub mod dev;
 
 pub mod identity;
 pub mod release;
+pub mod supply;
 
 pub mod check;
 pub mod fallback;

@@ -26,7 +26,8 @@ cargo xtask COMMAND
                      (environment: PORT, MCP_API_TOKEN, STATE_DIR)
   test [PART…]       run every test, or the parts named
   build [FOLDER]     build the Worker into build/, or into another folder
-  check [PART…]      format, types, docs, registry; by name also app, contract
+  check [PART…]      format, types, docs, registry; by name also app, contract,
+                     supply (licenses, sources, unused crates), advisories
   bench [ADDRESS]    measure the Worker, and another server of the same tools beside it
                      (environment for the other: BENCH_TOKEN, BENCH_PID)
   torture [ROUNDS [SEED]]

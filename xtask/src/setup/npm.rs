@@ -33,9 +33,8 @@ pub fn set_up(root: &Path) -> Result<Npm> {
     let lock = fs::read(&lock).with_context(|| format!("cannot read {}", lock.display()))?;
     let stamp = Stamp::new(modules.join(".xtask"), &[&lock]);
     if !stamp.is_current() {
-        let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
         step("installing npm packages", || {
-            program::run(Command::new(npm).current_dir(root).args([
+            program::run(Command::new(program()).current_dir(root).args([
                 "ci",
                 "--ignore-scripts",
                 "--no-fund",
@@ -46,6 +45,11 @@ pub fn set_up(root: &Path) -> Result<Npm> {
         stamp.set()?;
     }
     Ok(Npm { modules })
+}
+
+/// npm itself, which is a script on Windows.
+pub fn program() -> &'static str {
+    if cfg!(windows) { "npm.cmd" } else { "npm" }
 }
 
 impl Npm {
