@@ -9,6 +9,7 @@ use durable_thinking::refusal::{Class, Refusal};
 use durable_thinking::settings::Settings;
 use durable_thinking::tools::{Call, Outcome, TOOLS, parse};
 use durable_thinking::transport::stdio::{LINE_BYTES_MAX, Line, Session, read_line};
+use durable_thinking::wire;
 use serde_json::{Map, Value};
 
 const REFUSAL_CHARACTERS_MAX: usize = 1_000;
@@ -80,8 +81,8 @@ pub fn arguments(data: &[u8]) {
     let tool = &TOOLS[usize::from(*tool) % TOOLS.len()];
     match parse(tool, &arguments, &Settings::default(), &fresh()) {
         Ok(call) => {
-            let sent = serde_json::to_string(&call).expect("a call is JSON");
-            let came: Call = serde_json::from_str(&sent).expect("the object reads it");
+            let sent = wire::write(&call).expect("a call can be sent");
+            let came: Call = wire::read(&sent).expect("the object reads it");
             assert_eq!(came, call);
         }
         Err(refusal) => {

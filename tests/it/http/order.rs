@@ -93,84 +93,82 @@ fn play(path: &str, steps: &[(Mend, u16, i64)]) -> Value {
     serde_json::from_slice(&request.body).unwrap()
 }
 
+/// A request of 2026-07-28 from the fourth step on, with everything about it wrong.
+const STRICT: [(Mend, u16, i64); 11] = [
+    (|request| request.body = b"{".to_vec(), 400, -32700),
+    (|request| request.body = b"[{}]".to_vec(), 400, -32600),
+    (
+        |request| request.body = br#"{"jsonrpc":"1.0","id":7,"method":"nope"}"#.to_vec(),
+        400,
+        -32600,
+    ),
+    (
+        |request| {
+            set_body(request, |body| {
+                body["jsonrpc"] = json!("2.0");
+                body["params"]["_meta"][PROTOCOL_VERSION] = json!("v2");
+            });
+        },
+        400,
+        -32020,
+    ),
+    (
+        |request| set_header(request, "MCP-Protocol-Version", "v1"),
+        400,
+        -32020,
+    ),
+    (
+        |request| set_header(request, "MCP-Protocol-Version", "v2"),
+        400,
+        -32022,
+    ),
+    (
+        |request| {
+            set_header(request, "MCP-Protocol-Version", MODERN);
+            set_body(request, |body| {
+                body["params"]["_meta"][PROTOCOL_VERSION] = json!(MODERN);
+            });
+        },
+        400,
+        -32602,
+    ),
+    (
+        |request| {
+            set_body(request, |body| {
+                body["params"]["_meta"][CAPABILITIES] = json!({});
+            });
+        },
+        400,
+        -32020,
+    ),
+    (
+        |request| set_header(request, "Mcp-Method", "nope"),
+        404,
+        -32601,
+    ),
+    // A method that there is, with a name in its header that is not the body's.
+    (
+        |request| {
+            set_header(request, "Mcp-Method", "tools/call");
+            set_header(request, "Mcp-Name", "another");
+            set_body(request, |body| {
+                body["method"] = json!("tools/call");
+                body["params"]["name"] = json!("unknown");
+            });
+        },
+        400,
+        -32020,
+    ),
+    (
+        |request| set_header(request, "Mcp-Name", "unknown"),
+        200,
+        -32602,
+    ),
+];
+
 #[test]
 fn the_strict_endpoint_asks_in_the_order_of_the_specification() {
-    let last = play(
-        "/mcp",
-        &[
-            (|request| request.body = b"{".to_vec(), 400, -32700),
-            (|request| request.body = b"[{}]".to_vec(), 400, -32600),
-            (
-                |request| request.body = br#"{"jsonrpc":"1.0","id":7,"method":"nope"}"#.to_vec(),
-                400,
-                -32600,
-            ),
-            // A request from here on, with everything about it wrong.
-            (
-                |request| {
-                    let meta = json!({ PROTOCOL_VERSION: "v2" });
-                    request.body = json!({ "jsonrpc": "2.0", "id": 7, "method": "nope", "params": { "_meta": meta } })
-                        .to_string()
-                        .into_bytes();
-                },
-                400,
-                -32020,
-            ),
-            (
-                |request| set_header(request, "MCP-Protocol-Version", "v1"),
-                400,
-                -32020,
-            ),
-            (
-                |request| set_header(request, "MCP-Protocol-Version", "v2"),
-                400,
-                -32022,
-            ),
-            (
-                |request| {
-                    set_header(request, "MCP-Protocol-Version", MODERN);
-                    set_body(request, |body| {
-                        body["params"]["_meta"][PROTOCOL_VERSION] = json!(MODERN)
-                    });
-                },
-                400,
-                -32602,
-            ),
-            (
-                |request| {
-                    set_body(request, |body| {
-                        body["params"]["_meta"][CAPABILITIES] = json!({})
-                    })
-                },
-                400,
-                -32020,
-            ),
-            (
-                |request| set_header(request, "Mcp-Method", "nope"),
-                404,
-                -32601,
-            ),
-            // A method that there is, with a name in its header that is not the body's.
-            (
-                |request| {
-                    set_header(request, "Mcp-Method", "tools/call");
-                    set_header(request, "Mcp-Name", "another");
-                    set_body(request, |body| {
-                        body["method"] = json!("tools/call");
-                        body["params"]["name"] = json!("unknown");
-                    });
-                },
-                400,
-                -32020,
-            ),
-            (
-                |request| set_header(request, "Mcp-Name", "unknown"),
-                200,
-                -32602,
-            ),
-        ],
-    );
-    assert_eq!(last["id"], 7);
+    assert_eq!(play("/mcp", &STRICT)["id"], 7);
 }
 
 #[test]
