@@ -20,6 +20,7 @@ mod budget;
 mod calls;
 mod crossing;
 mod doctor;
+mod errors;
 mod export;
 mod fuzz;
 mod graph;

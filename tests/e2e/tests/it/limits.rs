@@ -251,6 +251,8 @@ fn clients_that_leave_take_everything_with_them() {
 #[test]
 fn a_body_that_does_not_come_is_given_up() {
     let worker = Worker::start_breakable(&[]);
+    let headers = [("x-hurry", "1")];
+    worker.client().send("GET", "/healthz", &headers, b"");
     let framings = [
         "content-length: 100\r\n",
         "content-length: 900000\r\n",
