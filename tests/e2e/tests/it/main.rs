@@ -12,6 +12,7 @@ mod documents;
 mod exchange;
 mod faults;
 mod limits;
+mod logs;
 mod privacy;
 mod retention;
 mod sign_in;

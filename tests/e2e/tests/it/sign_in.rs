@@ -54,6 +54,7 @@ fn play(script: &str) {
     assert!(told.iter().any(|line| line.starts_with("ok ")));
     assert!(log.contains("oauth.token.code") && secrets.len() > 20);
     assert_silent(&log, &secrets);
+    crate::logs::check(&worker.log());
 }
 
 /// Nothing that lets anybody in stands in the log.

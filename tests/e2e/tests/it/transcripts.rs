@@ -1,8 +1,10 @@
 //! The stories and the golden vectors that the native hosts are tested with, on the Worker in workerd.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use e2e::Worker;
+use serde_json::Value;
 
 use crate::runner::{Restart, Transcript};
 use crate::vectors::VECTORS;
@@ -43,8 +45,8 @@ impl Restart for Workerd {
 
 #[test]
 fn transcripts() {
-    let mut host = Workerd(Worker::start());
-    let (mut played, mut thoughts) = (0, Vec::new());
+    let mut host = Workerd(Worker::start_with(&[("LOG_LEVEL", "debug")]));
+    let (mut played, mut thoughts, mut keys) = (0, Vec::new(), BTreeSet::new());
     let mut paths: Vec<_> = fs::read_dir(e2e::root().join("tests/transcripts"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -57,15 +59,31 @@ fn transcripts() {
     for path in paths {
         let transcript = Transcript::parse(&fs::read_to_string(path).unwrap());
         for version in &transcript.versions {
-            transcript.play(version, &mut host, &mut |_, _, _| {});
+            transcript.play(version, &mut host, &mut |_, _, answer| {
+                collect(answer, &mut keys);
+            });
             played += 1;
         }
         thoughts.extend(transcript.thoughts());
     }
     assert!(played > 0 && thoughts.len() > 10);
     host.0.kill();
-    let thoughts: Vec<_> = thoughts.iter().map(String::as_str).collect();
-    crate::privacy::assert_nowhere(&host.0, &thoughts);
+    assert!(keys.len() > 10, "{keys:?}");
+    let secrets: Vec<_> = thoughts.iter().chain(&keys).map(String::as_str).collect();
+    crate::privacy::assert_nowhere(&host.0, &secrets);
+    crate::logs::check(&host.0.log());
+}
+
+/// What opens a sequence or a page of it, out of an answer.
+fn collect(answer: &Value, keys: &mut BTreeSet<String>) {
+    let told = &answer["result"]["structuredContent"];
+    let id = told["sequenceId"].as_str();
+    let id = id.and_then(|id| id.strip_prefix("seq_"));
+    keys.extend(
+        id.into_iter()
+            .chain(told["nextCursor"].as_str())
+            .map(str::to_owned),
+    );
 }
 
 #[test]
@@ -75,6 +93,7 @@ fn golden_vectors() {
         eprintln!("vector {number}");
         check(&mut host);
     }
+    crate::logs::check(&host.0.log());
 }
 
 #[test]
