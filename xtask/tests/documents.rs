@@ -155,7 +155,7 @@ fn shown(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every command that a document shows is run by a test, or says why it is not.
+/// Every command that a document shows is run by a test, was run by hand, or says why it was not.
 #[test]
 fn every_command_that_is_shown_is_accounted_for() {
     let table = read("xtask/tests/commands.txt");
@@ -183,11 +183,28 @@ fn every_command_that_is_shown_is_accounted_for() {
     }
     for (start, how) in rows {
         assert!(used.contains(start), "no document shows: {start}");
-        let is_known = match how.strip_prefix("not run: ") {
-            Some(reason) => reason.len() > 15,
-            None => tests.contains(&format!("#[test]\nfn {how}()")),
+        let is_known = match how.split_once(": ") {
+            Some(("not run" | "by hand", told)) => told.len() > 15,
+            _ => tests.contains(&format!("#[test]\nfn {how}()")),
         };
         assert!(is_known, "{start}: {how}");
+    }
+}
+
+/// What is typed does not change with the language that it is explained in.
+#[test]
+fn both_languages_show_the_same_commands() {
+    let typed = |path: &str| -> Vec<String> {
+        let lines = shown(path).into_iter();
+        lines
+            .map(|line| line.split(" # ").next().unwrap().trim_end().to_owned())
+            .collect()
+    };
+    for (english, chinese) in [
+        ("README.md", "README.zh-CN.md"),
+        ("docs/connect.md", "docs/connect.zh-CN.md"),
+    ] {
+        assert_eq!(typed(english), typed(chinese));
     }
 }
 
