@@ -157,7 +157,8 @@ function objectClass(name) {
       return this.#inner;
     }
 
-    fetch(request) {
+    async fetch(request) {
+      request.received = new Uint8Array(await request.arrayBuffer());
       return run(() => this.#object().fetch(request));
     }
 

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
-use js_sys::{Array, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use worker::web_sys;
@@ -14,12 +14,23 @@ use worker::{Error, Result};
 use super::log::Answered;
 use crate::transport::{Body, Broken, Late, Stream};
 
+#[wasm_bindgen(module = "/src/worker/platform.mjs")]
+extern "C" {
+    fn lines(headers: &web_sys::Headers) -> String;
+
+    #[wasm_bindgen(catch)]
+    fn respond(
+        status: u16,
+        lines: &str,
+        body: Option<&[u8]>,
+    ) -> std::result::Result<web_sys::Response, JsValue>;
+}
+
 /// Reads the head, and takes the body that `entry.mjs` has awaited: as much of it as the router needs to see that it is too
 /// large, in the member `received`.
 pub(crate) fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
     let headers = headers(&request.headers());
-    let received = Reflect::get(request, &"received".into())?;
-    let received = received.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec);
+    let received = received(request);
     let is_late = received.is_none();
     let mut message = http::Request::new(received.unwrap_or_default());
     if is_late {
@@ -31,6 +42,12 @@ pub(crate) fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>>
     Ok(message)
 }
 
+/// The body that `entry.mjs` has awaited; none when it did not come.
+pub(super) fn received(request: &web_sys::Request) -> Option<Vec<u8>> {
+    let received = Reflect::get(request, &"received".into()).ok()?;
+    received.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
+}
+
 /// The response as the platform wants it. A body that is still being made is left to `entry.mjs`, which pulls it
 /// from the member `chunks`.
 pub(crate) fn write(
@@ -38,32 +55,24 @@ pub(crate) fn write(
     answered: Answered,
 ) -> Result<web_sys::Response> {
     let (head, body) = response.into_parts();
-    let init = web_sys::ResponseInit::new();
-    init.set_status(head.status.as_u16());
-    let headers = web_sys::Headers::new()?;
+    let status = head.status.as_u16();
+    let mut lines = String::new();
     for (name, value) in &head.headers {
         // What the router writes is ASCII.
         if let Ok(value) = value.to_str() {
-            headers.append(name.as_str(), value)?;
+            for part in [name.as_str(), ":", value, "\n"] {
+                lines.push_str(part);
+            }
         }
     }
-    init.set_headers(&headers);
     if matches!(body, Body::Full(_)) {
         answered.print();
     }
     match body {
-        Body::Full(bytes) if bytes.is_empty() => {
-            Ok(web_sys::Response::new_with_opt_str_and_init(None, &init)?)
-        }
-        Body::Full(bytes) => {
-            let bytes = Uint8Array::from(bytes.as_slice());
-            Ok(web_sys::Response::new_with_opt_js_u8_array_and_init(
-                Some(&bytes),
-                &init,
-            )?)
-        }
+        Body::Full(bytes) if bytes.is_empty() => Ok(respond(status, &lines, None)?),
+        Body::Full(bytes) => Ok(respond(status, &lines, Some(&bytes))?),
         Body::Stream(stream) => {
-            let response = web_sys::Response::new_with_opt_str_and_init(None, &init)?;
+            let response = respond(status, &lines, None)?;
             let chunks = JsValue::from(ResponseChunks {
                 stream: Cell::new(Some(stream)),
                 has_left: Cell::default(),
@@ -145,12 +154,13 @@ impl Drop for ResponseChunks {
 
 pub(super) fn headers(platform: &web_sys::Headers) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for pair in Array::from(platform) {
-        let pair: Array = pair.unchecked_into();
-        let (name, value) = (pair.get(0).as_string(), pair.get(1).as_string());
-        let name = name.and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
-        let value = value.and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
-        if let (Some(name), Some(value)) = (name, value) {
+    for line in lines(platform).lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        let name = HeaderName::from_bytes(name.as_bytes());
+        let value = HeaderValue::from_bytes(value.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, value) {
             // A head with more than 2^15 values cannot come through the platform; were it to, the rest is left out.
             let _ = headers.try_append(name, value);
         }

@@ -4,13 +4,11 @@
 
 use std::cell::OnceCell;
 
-use wasm_bindgen_futures::JsFuture;
-use worker::js_sys::Uint8Array;
 use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
 use super::alarm::Alarm;
 use super::stub::{self, REQUEST_ID};
-use super::{host, log};
+use super::{host, log, message};
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
 use crate::log::{Level, cost, database_fault, expired, fault};
@@ -47,14 +45,14 @@ impl DurableObject for ThoughtStore {
 
     async fn fetch(&self, request: Request) -> Result<Response> {
         let request_id = request.headers().get(REQUEST_ID)?.unwrap_or_default();
-        let outcome = if request.path() == "/check" {
+        let outcome = if request.inner().url() == CHECK {
             self.store().map(|_| None).map_err(store::Error::from)
         } else {
-            let body = JsFuture::from(request.inner().array_buffer()?).await?;
-            let call: Call = match wire::read(&Uint8Array::new(&body).to_vec()) {
-                Ok(call) => call,
-                Err(error) => return stub::refuse(error),
-            };
+            let call: Call =
+                match wire::read(&message::received(request.inner()).unwrap_or_default()) {
+                    Ok(call) => call,
+                    Err(error) => return stub::refuse(error),
+                };
             let outcome = self.run(&call, &request_id)?;
             // Only a new sequence or an import can bring the next expiry nearer; a changed setting is seen after a start.
             let begins = match &outcome {

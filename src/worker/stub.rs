@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 use worker::js_sys::Uint8Array;
-use worker::{Error, Response, Result, Stub, web_sys};
+use worker::{Error, Response, Result, Stub};
 
 use crate::wire;
 
@@ -15,14 +14,14 @@ const OTHER_VERSION: u16 = 409;
 /// The status of an instance that is over.
 pub(super) const OVER: u16 = 503;
 
-// The stub as the platform has it: its response is read in one piece, where the crate `worker` would stream it.
-#[wasm_bindgen]
+#[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
-    type RawStub;
-    #[wasm_bindgen(method, catch)]
-    async fn fetch(
-        this: &RawStub,
-        request: &web_sys::Request,
+    #[wasm_bindgen(catch, js_name = ask)]
+    async fn ask_platform(
+        stub: &JsValue,
+        url: &str,
+        body: Option<&[u8]>,
+        request_id: &str,
     ) -> std::result::Result<JsValue, JsValue>;
 }
 
@@ -33,27 +32,20 @@ pub(super) async fn ask(
     body: Option<&[u8]>,
     request_id: &str,
 ) -> std::result::Result<Vec<u8>, Failure> {
-    let init = web_sys::RequestInit::new();
-    if let Some(body) = body {
-        init.set_method("POST");
-        init.set_body(&Uint8Array::from(body));
+    let stub = stub.into_rpc::<JsValue>();
+    let answer = ask_platform(&stub, url, body, request_id).await;
+    let answer = answer.map_err(Error::from)?;
+    if let Some(bytes) = answer.dyn_ref::<Uint8Array>() {
+        return Ok(bytes.to_vec());
     }
-    let headers = web_sys::Headers::new().map_err(Error::from)?;
-    headers.set(REQUEST_ID, request_id).map_err(Error::from)?;
-    init.set_headers(&headers);
-    let request = web_sys::Request::new_with_str_and_init(url, &init).map_err(Error::from)?;
-    let response = stub.into_rpc::<RawStub>().fetch(&request).await;
-    let response: web_sys::Response = response.map_err(Error::from)?.unchecked_into();
-    match response.status() {
-        200 => {
-            let buffer = response.array_buffer().map_err(Error::from)?;
-            let buffer = JsFuture::from(buffer).await.map_err(Error::from)?;
-            Ok(Uint8Array::new(&buffer).to_vec())
-        }
-        OTHER_VERSION => Err(Failure::Version),
-        OVER => Err(Failure::Reset),
-        _ => Err(Failure::Object),
-    }
+    let status = |known: u16| answer == known;
+    Err(if status(OTHER_VERSION) {
+        Failure::Version
+    } else if status(OVER) {
+        Failure::Reset
+    } else {
+        Failure::Object
+    })
 }
 
 /// What an object answers.

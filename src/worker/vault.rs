@@ -5,12 +5,10 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
-use wasm_bindgen_futures::JsFuture;
-use worker::js_sys::Uint8Array;
 use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
 use super::stub::{self, Failure};
-use super::{host, log};
+use super::{host, log, message};
 use crate::database::DatabaseError;
 use crate::database::durable::Durable;
 use crate::log::{Level, fault};
@@ -57,8 +55,7 @@ impl DurableObject for AuthVault {
     }
 
     async fn fetch(&self, request: Request) -> Result<Response> {
-        let body = JsFuture::from(request.inner().array_buffer()?).await?;
-        let ask: Ask = match wire::read(&Uint8Array::new(&body).to_vec()) {
+        let ask: Ask = match wire::read(&message::received(request.inner()).unwrap_or_default()) {
             Ok(ask) => ask,
             Err(error) => return stub::refuse(error),
         };

@@ -56,7 +56,7 @@ pub fn list(root: &Path, folder: &str) -> Result<Vec<String>> {
             names.extend(list(root, &name)?);
         } else if matches!(
             Path::new(&name).extension().and_then(OsStr::to_str),
-            Some("js" | "wasm")
+            Some("js" | "mjs" | "wasm")
         ) {
             names.push(name);
         }
