@@ -317,7 +317,6 @@ fn refusal<P: Ports>(turn: &Turn<'_, P>, answer: Answer) -> Error {
                 Reason::Verifier => "verifier",
                 Reason::RedirectUri => "redirect_uri",
                 Reason::OtherClient => "other_client",
-                Reason::DeniedClient => "denied_client",
                 Reason::Used => "used",
                 Reason::Expired => "expired",
                 Reason::Revoked => "revoked",

@@ -279,6 +279,20 @@ fn a86_a_made_up_key_number_asks_the_vault_once_in_a_while() {
 }
 
 #[test]
+fn a86_a_dead_token_asks_the_vault_once_in_a_while() {
+    let (isolate, client, tokens) = setup();
+    client.revoke(&isolate, &tokens.refresh);
+    let asks = isolate.world.asks.get();
+    for _ in 0..100 {
+        assert_eq!(isolate.call("/mcp-compat", &tokens.access).status, 401);
+    }
+    assert_eq!(isolate.world.asks.get(), asks + 1);
+    isolate.world.pass(5);
+    isolate.call("/mcp-compat", &tokens.access);
+    assert_eq!(isolate.world.asks.get(), asks + 2);
+}
+
+#[test]
 fn a87_a_flow_cookie_of_a_finished_or_foreign_flow() {
     let (isolate, client, _) = setup();
     let browser = Browser::default();

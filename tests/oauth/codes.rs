@@ -340,6 +340,19 @@ fn b20_a_custom_scheme_gets_a_page_with_the_exact_address() {
 }
 
 #[test]
+fn a56_a_code_cannot_reach_further_than_its_grant() {
+    let (isolate, client) = setup();
+    let code1 = code(&isolate, &client);
+    for resource in ["https://mcp.example.org/mcp", "https://mcp.example.org"] {
+        client
+            .exchange_with(&isolate, &code1, &[("resource", resource)])
+            .is(400, "invalid_target");
+    }
+    let own = [("resource", "https://mcp.example.org/mcp-compat")];
+    Tokens::of(&client.exchange_with(&isolate, &code1, &own));
+}
+
+#[test]
 fn a74_b45b_resources_are_ours_or_refused() {
     let (isolate, client) = setup();
     for resource in [

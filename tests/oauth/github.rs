@@ -68,7 +68,12 @@ impl GitHub {
         assert!(request.headers().contains_key("user-agent"));
         match self.mode.get() {
             Mode::TimesOut => return Err(Trouble),
-            Mode::Fails => return Ok(answer(500, "text/plain", "oh no")),
+            // Whatever such an answer says besides, it is none.
+            Mode::Fails => {
+                let body =
+                    r#"{"access_token":"gho_oh_no","id":583231,"login":"octocat","type":"User"}"#;
+                return Ok(answer(500, "application/json", body));
+            }
             Mode::Html => return Ok(answer(200, "text/html", "<html>hello</html>")),
             Mode::Redirects => return Ok(answer(302, "text/html", "")),
             Mode::FormEncoded => {

@@ -204,6 +204,26 @@ fn a56_a_refresh_cannot_reach_further_than_its_grant() {
     assert_eq!(again.access, next.access);
 }
 
+/// The vault decides it, whatever the Worker has looked at before.
+#[test]
+fn a56_the_vault_mints_nothing_beyond_a_grant() {
+    use durable_thinking::oauth::audience::{Audience, Resource};
+    use durable_thinking::oauth::vault::message::{Answer, Ask, Bytes};
+    let (isolate, _, tokens) = setup();
+    let mint = |resource| Ask::MintAccess {
+        head: Bytes(durable_thinking::oauth::spelling::hash(&tokens.refresh)),
+        audience: Some(Audience::only(resource)),
+        access: Bytes([9; 32]),
+    };
+    let world = &isolate.world;
+    let answer = |ask: &Ask| world.vault.answer(ask, &world.fresh()).unwrap();
+    assert_eq!(answer(&mint(Resource::Mcp)), Answer::InvalidTarget);
+    let Answer::Issued { audience, .. } = answer(&mint(Resource::McpCompat)) else {
+        panic!("its own resource")
+    };
+    assert_eq!(audience, Audience::only(Resource::McpCompat));
+}
+
 #[test]
 fn a57_b07_revocation_is_for_the_client_itself() {
     let (isolate, client, tokens) = setup();

@@ -3,7 +3,7 @@
 use crate::database::{Database, DatabaseError};
 use crate::oauth::keys::same;
 use crate::oauth::vault::access;
-use crate::oauth::vault::grant::{Condition, Grant, is_denied, revoke};
+use crate::oauth::vault::grant::{Condition, Grant, revoke};
 use crate::oauth::vault::message::{Answer, Ask, Reason};
 use crate::oauth::vault::{CODE_FAILURES_MAX, CODE_REPLAY_TOLERANCE_SECONDS, integer};
 
@@ -41,8 +41,6 @@ pub(super) fn redeem<D: Database>(db: &D, ask: &Ask, now: u64) -> Result<Answer,
     }
     let alive = if grant.code_expires <= now {
         Err(Reason::Expired)
-    } else if is_denied(db, client_id)? {
-        Err(Reason::DeniedClient)
     } else {
         grant.check(gate, now)
     };

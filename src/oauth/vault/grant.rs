@@ -260,7 +260,8 @@ pub(super) fn document<D: Database>(db: &D, url: &str, now: u64) -> Result<Answe
     Ok(Answer::Document { body })
 }
 
-pub(super) fn is_denied<D: Database>(db: &D, client_id: &str) -> Result<bool, DatabaseError> {
+/// A client that is denied loses its grants with that, so only a new one has to be asked about.
+fn is_denied<D: Database>(db: &D, client_id: &str) -> Result<bool, DatabaseError> {
     let rows = db.query(
         "SELECT 1 FROM denied_clients WHERE client_id = ?",
         &[client_id.into()],

@@ -204,7 +204,6 @@ pub struct Walked {
 pub enum Reason {
     Unknown,
     OtherClient,
-    DeniedClient,
     Used,
     Replayed,
     Expired,

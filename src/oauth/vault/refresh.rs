@@ -7,7 +7,7 @@ use crate::database::{Column, Database, DatabaseError};
 use crate::oauth::audience::Audience;
 use crate::oauth::vault::access;
 use crate::oauth::vault::code::refuse;
-use crate::oauth::vault::grant::{Condition, Grant, audience, is_denied, revoke};
+use crate::oauth::vault::grant::{Condition, Grant, audience, revoke};
 use crate::oauth::vault::message::{Answer, Ask, Bytes, Hash, Reason, Walked};
 use crate::oauth::vault::{GRANT_IDLE_SECONDS, RETIRED_PER_GRANT_MAX, integer, unsigned};
 
@@ -41,9 +41,6 @@ pub(super) fn refresh<D: Database>(db: &D, ask: &Ask, now: u64) -> Result<Answer
     }
     if let Err(reason) = grant.check(gate, now) {
         return refuse(reason);
-    }
-    if is_denied(db, client_id)? {
-        return refuse(Reason::DeniedClient);
     }
     if asked.is_some_and(|asked| !grant.audience.contains(asked)) {
         return Ok(Answer::InvalidTarget);
