@@ -35,6 +35,7 @@ use serde_json::{Value, json};
 
 const SAMPLES: usize = 200;
 const LANES: u64 = 8;
+const STARTS: u32 = 10;
 const LOAD: Duration = Duration::from_secs(3);
 /// The short ones come again at the end: what differs then is the machine, not the length.
 const LENGTHS: [u64; 4] = [10, 1_000, 10_000, 10];
@@ -90,6 +91,7 @@ fn main() {
         token: String::new(),
         process: Some(bare.id()),
     };
+    start_up();
     let mut targets = vec![own];
     targets.extend(other());
 
@@ -133,6 +135,32 @@ fn main() {
     }
     checks();
     rows_of_an_append();
+}
+
+/// What the runtime spends until the first answer, with this Worker and with the bare one: the difference is what reading,
+/// compiling and starting the Wasm costs.
+fn start_up() {
+    for (name, is_bare) in [("bare insert", true), ("this Worker", false)] {
+        let mut spent = 0.0;
+        for _ in 0..STARTS {
+            let mut worker = Worker::prepare(&[("LOG_LEVEL", "off")]);
+            if is_bare {
+                worker.set_module("src/entry.mjs", "bare.mjs");
+            }
+            worker.restart();
+            let started = Target {
+                name: name.to_owned(),
+                address: ([127, 0, 0, 1], worker.port()).into(),
+                token: String::new(),
+                process: Some(worker.id()),
+            };
+            health(&started)();
+            spent += started.cpu_microseconds().unwrap_or(f64::NAN);
+        }
+        let spent = spent / 1000.0 / f64::from(STARTS);
+        println!("start to first answer  {name:<14} {spent:>8.1} ms of CPU");
+    }
+    println!();
 }
 
 /// `cargo xtask bench 127.0.0.1:PORT` measures a second server with the token in `BENCH_TOKEN`, and with the CPU of the
