@@ -190,3 +190,54 @@ fn an_alarm_outlives_the_process_that_set_it() {
     wait_for_sweep(&worker, 1);
     is_gone(&worker, &old);
 }
+
+/// Half a document is freed where every sequence is kept, too.
+#[test]
+fn an_import_whose_next_part_does_not_come_is_given_up() {
+    let worker = start("0");
+    let id = think_days_ago(&worker, 3);
+    let more = json!({ "name": "sequentialthinking", "arguments": {
+        "thought": "old, too", "thoughtNumber": 2, "totalThoughts": 2, "nextThoughtNeeded": false, "sequenceId": id,
+    } });
+    let before = format!("-{}", 3 * DAY_MILLISECONDS);
+    let shift = [("x-shift-milliseconds", before.as_str())];
+    Tools::new(&worker).post("tools/call", &more, &shift);
+    let bearer = format!("Bearer {TOKEN}");
+    let post = |path: &str, body: String, days_ago: u64| {
+        let before = format!("-{}", days_ago * DAY_MILLISECONDS);
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("x-shift-milliseconds", &before),
+        ];
+        worker
+            .client()
+            .send("POST", path, &headers, body.as_bytes())
+    };
+    let asked = json!({ "sequenceId": id, "format": "json" });
+    let document = post("/export", asked.to_string(), 0).json();
+    let part = |days_ago: u64| {
+        let part = format!(
+            "{{\"format\":{},\"version\":1,\"sequence\":{},\"more\":true,\"thoughts\":[{}]}}",
+            document["format"], document["sequence"], document["thoughts"][0]
+        );
+        let reply = post("/import", part, days_ago);
+        assert_eq!(reply.status, 202, "{}", reply.text());
+    };
+    part(0);
+    let set = alarms(&worker);
+    let [Some(due)] = set[..] else {
+        panic!("{set:?}");
+    };
+    let day = now() + DAY_MILLISECONDS;
+    assert!((day - 60_000..=day).contains(&due), "{due}");
+    part(2);
+    wait_for_sweep(&worker, 1);
+    assert_eq!(Tools::new(&worker).read_texts(&id, 50), ["old", "old, too"]);
+    // The one that came now still waits for its next part.
+    let start = Instant::now();
+    while alarms(&worker).last() != Some(&Some(due)) {
+        assert!(start.elapsed() < TIMEOUT, "{:?}", alarms(&worker));
+        thread::yield_now();
+    }
+}
