@@ -68,6 +68,12 @@ const ON_THE_WAY = {
     await ask();
     throw error("Network connection lost.", { retryable: true });
   },
+  // In the middle of a deploy: the object runs another version of the program.
+  async "other-version"(ask, request) {
+    const body = new Uint8Array(await request.arrayBuffer());
+    body[0] += 1;
+    return ask(new Request(request, { body }));
+  },
   async overloaded() {
     throw error("Durable Object is overloaded. Too many requests queued.", { overloaded: true, retryable: true });
   },
@@ -87,9 +93,9 @@ function stub(place, real) {
     async fetch(request) {
       if (broken) throw broken;
       const fault = due(place);
-      const ask = () => real.fetch(request);
+      const ask = (sent = request) => real.fetch(sent);
       try {
-        return await (fault ? ON_THE_WAY[fault](ask) : ask());
+        return await (fault ? ON_THE_WAY[fault](ask, request) : ask());
       } catch (met) {
         broken = met;
         throw met;

@@ -19,6 +19,8 @@ fn what_passes_is_tried_again_and_stored_once() {
         "store-stub lost-after",
         "store-stub lost-before 3",
         "store-stub lost-after 3",
+        "store-stub other-version",
+        "store-stub other-version 3",
         "object superseded",
         "object superseded 3",
         "object abort",
@@ -68,6 +70,7 @@ fn what_does_not_pass_is_told_and_nothing_is_lost() {
         ("store-stub lost-before 4", "unreachable", false),
         ("store-stub lost-after 4", "unreachable", true),
         ("object superseded 4", "unreachable", false),
+        ("store-stub other-version 4", "other_version", false),
         ("store-stub down", "failed", false),
     ] {
         let mut scene = Scene::set();
