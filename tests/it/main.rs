@@ -22,6 +22,7 @@ mod crossing;
 mod doctor;
 mod errors;
 mod export;
+mod faults;
 mod fuzz;
 mod graph;
 mod http;

@@ -1,11 +1,12 @@
 //! A80–A87: trouble with the vault, the cache and GitHub; limits; and strangers who cost nothing.
 
+use durable_thinking::log::{Level, sign_in};
 use durable_thinking::oauth::port::Limit;
 use serde_json::json;
 
 use crate::browser::{Browser, CLAUDE, Client, Tokens, invented};
 use crate::github::Mode;
-use crate::world::{Isolate, OWNER, Weather, World};
+use crate::world::{Isolate, OWNER, Reply, Weather, World};
 
 fn setup() -> (Isolate, Client, Tokens) {
     let isolate = World::new().isolate(1);
@@ -339,5 +340,72 @@ fn b09_thousands_of_old_rows_are_cleared_and_cost_nothing() {
     assert_eq!(world.vault.sweep(&world.fresh()).unwrap(), None);
     for table in ["grants", "access", "retired", "flows"] {
         assert_eq!(world.count(table), 0, "{table}");
+    }
+}
+
+/// The lines of faults that were written since the last time, by their stage and reason, each under the request's id.
+#[track_caller]
+fn faults(world: &World, reply: &Reply) -> Vec<String> {
+    let events = world.events.take();
+    let lines = events.iter().map(sign_in);
+    let faults = lines.filter(|line| line.level == Level::Error);
+    let request_id = reply.header("x-request-id");
+    faults
+        .map(|line| {
+            let entry: serde_json::Value = serde_json::from_str(&line.text).unwrap();
+            assert_eq!(entry["kind"], "error");
+            assert_eq!(entry["requestId"], request_id, "{}", line.text);
+            format!(
+                "{} {}",
+                entry["stage"].as_str().unwrap(),
+                entry["reason"].as_str().unwrap()
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn trouble_with_what_is_asked_is_one_line_of_the_log_and_passes() {
+    let (isolate, client, tokens) = setup();
+    let world = &isolate.world;
+    let browser = Browser::default();
+    let approved = |flow: &str| world.github.approve(flow, OWNER.0, OWNER.1);
+
+    world.weather.set(Weather::Down);
+    let reply = client.refresh(&isolate, &tokens.refresh);
+    assert_eq!(faults(world, &reply), ["vault.error unreachable"]);
+    world.weather.set(Weather::Fine);
+    let next = client.refresh(&isolate, &tokens.refresh);
+    assert_eq!(faults(world, &next), [""; 0]);
+    let access = Tokens::of(&next).access;
+
+    world.kv.is_down.set(true);
+    let reply = world.isolate(2).call("/mcp-compat", &access);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(faults(world, &reply), ["cache.error unreachable"]);
+    world.kv.is_down.set(false);
+    let reply = world.isolate(3).call("/mcp-compat", &access);
+    assert_eq!((reply.status, faults(world, &reply).len()), (200, 0));
+
+    for (mode, status, line) in [
+        (Mode::Fails, 503, "oauth.callback github_unavailable"),
+        (Mode::TimesOut, 503, "oauth.callback github_unavailable"),
+        (
+            Mode::WrongCredentials,
+            500,
+            "oauth.callback github_misconfigured",
+        ),
+    ] {
+        let flow = browser.approve(&isolate, &client);
+        world.events.take();
+        world.github.mode.set(mode);
+        let page = browser.get(&isolate, &approved(&flow));
+        assert_eq!(page.status, status, "{mode:?}");
+        assert_eq!(faults(world, &page), [line], "{mode:?}");
+        world.github.mode.set(Mode::Works);
+        let reply = browser.get(&isolate, &approved(&flow));
+        assert_eq!(faults(world, &reply), [""; 0], "{mode:?}");
+        Tokens::of(&client.exchange(&isolate, &client.code(&reply)));
+        world.events.take();
     }
 }
