@@ -7,7 +7,7 @@ const NUMBERS: [&str; 15] = [
 ];
 
 /// The names of the functions that are tests below a folder.
-fn collect(folder: &Path, names: &mut Vec<String>) {
+pub(crate) fn collect(folder: &Path, names: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

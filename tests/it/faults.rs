@@ -116,7 +116,7 @@ fn a_row_that_does_not_decode_is_one_line_on_standard_error_and_the_program_goes
     let first = json!({ "name": "sequentialthinking", "arguments": {
         "thought": TEXT, "thoughtNumber": 1, "totalThoughts": 2, "nextThoughtNeeded": true,
     } });
-    let (results, errors) = converse(&path, &[first.clone()]);
+    let (results, errors) = converse(&path, std::slice::from_ref(&first));
     assert_eq!(errors, [""; 0]);
     let id = &results[0]["structuredContent"]["sequenceId"];
     Sqlite::open(&path)

@@ -29,6 +29,7 @@ mod http;
 mod isolation;
 mod process;
 mod progress;
+mod promises;
 mod root;
 mod schemas;
 mod seeded;

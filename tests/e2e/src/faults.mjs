@@ -206,4 +206,10 @@ export class ThoughtStore extends glue.ThoughtStore {
     if (fault) IN_WASM[fault](request);
     return super.fetch(request);
   }
+
+  alarm() {
+    const fault = due("alarm");
+    if (fault) IN_WASM[fault]();
+    return super.alarm();
+  }
 }

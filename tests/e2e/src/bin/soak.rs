@@ -181,10 +181,13 @@ impl Client {
         assert!(matches!(reply.status, 200 | 413), "{}", reply.text());
     }
 
-    /// Sends a request's beginning and hangs up.
+    /// Sends a request's beginning and hangs up, with an earlier answer unread, so that the server sees it at once.
     fn send(&self, more: &str, body: &str, length: usize) {
         let address = self.address;
         let mut connection = connect(address).unwrap();
+        let first = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        connection.get_mut().write_all(first.as_bytes()).unwrap();
+        assert_eq!(connection.get_ref().peek(&mut [0]).unwrap(), 1);
         write!(
             connection.get_mut(),
             "POST /mcp-compat HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {TOKEN}\r\n\

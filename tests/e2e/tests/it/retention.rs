@@ -241,3 +241,25 @@ fn an_import_whose_next_part_does_not_come_is_given_up() {
         thread::yield_now();
     }
 }
+
+/// The platform rings again for an alarm that failed.
+#[test]
+fn an_alarm_that_ends_in_a_fault_rings_again() {
+    let mut worker = start("0");
+    let old = think_days_ago(&worker, 3);
+    worker.set_variable("THOUGHT_RETENTION_DAYS", "2");
+    worker.restart();
+    let read = json!({ "name": "get_thought_history", "arguments": { "sequenceId": old } });
+    Tools::new(&worker).post("tools/call", &read, &[("x-fault", "alarm exception")]);
+    wait_for_sweep(&worker, 1);
+    is_gone(&worker, &old);
+    let log = worker.whole_log();
+    let errors: Vec<_> = log
+        .iter()
+        .filter(|line| line.contains(r#""kind":"error""#))
+        .collect();
+    assert!(
+        errors.len() == 1 && errors[0].contains(r#""stage":"alarm","reason":"failed""#),
+        "{errors:?}"
+    );
+}
