@@ -3,7 +3,9 @@
 //! The document is written as modules in `ui/` and inlined by `build.rs`. Listing and reading the resource is the
 //! protocol's business.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::json::json;
 
 pub const URI: &str = "ui://sequential-thinking/process.html";
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";

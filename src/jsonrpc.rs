@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::json::put;
+
 pub use code::Code;
 
 /// Named parameters. MCP has no positional ones.
@@ -269,8 +271,8 @@ pub struct ErrorObject {
 impl ErrorObject {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let mut data = Map::new();
-        data.insert("class".to_owned(), code.class().name().into());
-        data.insert("retry".to_owned(), code.retry().name().into());
+        put(&mut data, "class", &code.class().name());
+        put(&mut data, "retry", &code.retry().name());
         Self {
             code,
             message: message.into(),

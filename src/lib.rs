@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod fresh;
+pub mod json;
 pub mod refusal;
 pub mod seal;
 pub mod sequence_id;

@@ -18,10 +18,11 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::fresh::Fresh;
+use crate::json::{json, put, put_value};
 use crate::jsonrpc::{self, Id, Params, Request, Response};
 use crate::mcp::error::Error;
 use crate::mcp::meta::{Meta, SUBSCRIPTION_ID};
@@ -131,10 +132,10 @@ impl Context<'_> {
         let mut params = json!({ "progressToken": token, "progress": progress });
         if let Value::Object(members) = &mut params {
             if let Some(total) = total {
-                members.insert("total".to_owned(), total.into());
+                put(members, "total", &total);
             }
             // 2024-11-05 had no text yet; an unknown member is passed over there.
-            members.insert("message".to_owned(), message.into());
+            put(members, "message", &message);
         }
         self.notify("notifications/progress", &params).await;
     }
@@ -305,7 +306,7 @@ pub fn acknowledge_listen(request: &Request) -> Result<String, Error> {
 /// Ends such a subscription in good order.
 pub fn close_listen<S: Server>(server: &S, request: &Request, version: Version) -> Response {
     let mut body = Params::new();
-    body.insert("_meta".to_owned(), subscription(&request.id));
+    put_value(&mut body, "_meta", subscription(&request.id));
     let outcome = result::from_body(server, version, body, Caching::None);
     Response {
         id: Some(request.id.clone()),

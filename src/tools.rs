@@ -90,7 +90,7 @@ pub struct Deleted {
 pub struct Rendered {
     pub text: String,
     pub structured: Value,
-    pub meta: Option<Map<String, Value>>,
+    pub meta: Option<Value>,
 }
 
 /// The tool that a client means: by its name, or by the spelling with an underscore that older documentation uses.
@@ -162,13 +162,4 @@ pub fn render(call: &Call, outcome: &Outcome) -> Result<Rendered, Refusal> {
 
 fn parse_sequence_id(text: &str) -> Result<SequenceId, Refusal> {
     SequenceId::parse(text).map_err(|damaged| Refusal::invalid(format!("sequenceId: {damaged}")))
-}
-
-/// A JSON object of these members.
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (name, value) in members {
-        object.insert(name.to_owned(), value);
-    }
-    object
 }

@@ -1,7 +1,8 @@
 //! The prompts: starting a chain of thoughts, and going on with a stored one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use crate::json::{json, put, put_value};
 use crate::jsonrpc::Params;
 use crate::mcp::error::{Error, echo};
 use crate::mcp::{Context, ToolHost};
@@ -87,8 +88,8 @@ async fn resume<T: ToolHost>(
         request_id: context.fresh.request_id(),
     })?;
     let mut arguments = Params::new();
-    arguments.insert("sequenceId".to_owned(), sequence_id.into());
-    arguments.insert("view".to_owned(), "brief".into());
+    put(&mut arguments, "sequenceId", &sequence_id);
+    put(&mut arguments, "view", &"brief");
     let call = tools::parse(tool, &arguments, settings, context.fresh).map_err(refused)?;
     let outcome = host.call(&call, context.fresh).await.map_err(refused)?;
     let brief = tools::render(&call, &outcome).map_err(refused)?.text;
@@ -126,9 +127,10 @@ fn argument<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str
 
 fn prompt(description: &str, text: &str) -> Params {
     let mut body = Params::new();
-    body.insert("description".to_owned(), description.into());
-    body.insert(
-        "messages".to_owned(),
+    put(&mut body, "description", &description);
+    put_value(
+        &mut body,
+        "messages",
         json!([{ "role": "user", "content": { "type": "text", "text": text } }]),
     );
     body

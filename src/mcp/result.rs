@@ -2,9 +2,10 @@
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
 
+use crate::json::{json, put, put_value};
 use crate::jsonrpc::Params;
 use crate::mcp::meta::SERVER_INFO;
 use crate::mcp::version::{MODERN, Version};
@@ -63,24 +64,24 @@ pub enum Caching {
 /// Answers `initialize`.
 pub fn initialize<S: Server>(server: &S, version: Version) -> Params {
     let mut body = offer(server, version);
-    body.insert("protocolVersion".to_owned(), version.name().into());
+    put(&mut body, "protocolVersion", &version.name());
     let about = server.about().for_version(version);
-    body.insert("serverInfo".to_owned(), json!(about));
+    put(&mut body, "serverInfo", &about);
     body
 }
 
 /// Answers `server/discover`.
 pub fn discover<S: Server>(server: &S, version: Version) -> Params {
     let mut body = offer(server, version);
-    body.insert("supportedVersions".to_owned(), json!(MODERN));
+    put(&mut body, "supportedVersions", &MODERN);
     body
 }
 
 fn offer<S: Server>(server: &S, version: Version) -> Params {
     let mut body = Params::new();
-    body.insert("capabilities".to_owned(), server.capabilities(version));
+    put_value(&mut body, "capabilities", server.capabilities(version));
     if let Some(instructions) = server.instructions() {
-        body.insert("instructions".to_owned(), instructions.into());
+        put(&mut body, "instructions", &instructions);
     }
     body
 }
@@ -96,8 +97,8 @@ pub fn from_body<S: Server>(
         body.entry("resultType")
             .or_insert_with(|| "complete".into());
         if caching == Caching::Public {
-            body.insert("ttlMs".to_owned(), TTL_MILLISECONDS.into());
-            body.insert("cacheScope".to_owned(), "public".into());
+            put(&mut body, "ttlMs", &TTL_MILLISECONDS);
+            put(&mut body, "cacheScope", &"public");
         }
         let meta = body.entry("_meta").or_insert_with(|| json!({}));
         if let Value::Object(meta) = meta {

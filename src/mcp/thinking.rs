@@ -4,11 +4,12 @@
 
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
 
 use crate::card;
 use crate::fresh::Fresh;
+use crate::json::{json, put, put_value};
 use crate::jsonrpc::{Params, Request};
 use crate::mcp::error::{Error, echo};
 use crate::mcp::result::{About, Icon};
@@ -99,16 +100,16 @@ impl<T: ToolHost> Server for Thinking<T> {
         let mut body = Params::new();
         match rendered {
             Ok(rendered) => {
-                body.insert("content".to_owned(), text_content(&rendered.text));
-                body.insert("structuredContent".to_owned(), rendered.structured);
+                put_value(&mut body, "content", text_content(&rendered.text));
+                put_value(&mut body, "structuredContent", rendered.structured);
                 if let Some(meta) = rendered.meta {
-                    body.insert("_meta".to_owned(), Value::Object(meta));
+                    put_value(&mut body, "_meta", meta);
                 }
             }
             Err(error) => {
                 context.refused.set(Some(error.code.name()));
-                body.insert("content".to_owned(), text_content(&error.to_string()));
-                body.insert("isError".to_owned(), true.into());
+                put_value(&mut body, "content", text_content(&error.to_string()));
+                put(&mut body, "isError", &true);
             }
         }
         Ok(body)
@@ -122,8 +123,9 @@ impl<T: ToolHost> Server for Thinking<T> {
             return Err(Error::ResourceNotFound(uri.clone()));
         }
         let mut body = Params::new();
-        body.insert(
-            "contents".to_owned(),
+        put_value(
+            &mut body,
+            "contents",
             json!([{
                 "uri": card::URI,
                 "mimeType": card::MIME_TYPE,

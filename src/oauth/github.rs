@@ -4,8 +4,9 @@
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::json::json;
 use crate::oauth::form::{self, encode};
 use crate::oauth::pkce::s256;
 use crate::oauth::port::{Fetch, Trouble};

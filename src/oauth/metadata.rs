@@ -1,7 +1,8 @@
 //! The documents by which clients find everything: protected resource (RFC 9728) and authorization server (RFC 8414).
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::json::json;
 use crate::oauth::audience::{Resource, SCOPE};
 use crate::oauth::client::Method;
 

@@ -1,9 +1,10 @@
 //! What the owner can see and end, with the static token: grants, everything at once, the root key, pins, clients.
 
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::auth::{Credential, Endpoint, StaticTokens, challenge};
+use crate::json::json;
 use crate::oauth::form;
 use crate::oauth::port::{Event, Ports};
 use crate::oauth::reply::{self, Reply};

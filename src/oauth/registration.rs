@@ -2,9 +2,10 @@
 //!
 //! Sealing is left to `client`; rate limits and statuses are left to the route.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::fresh::Fresh;
+use crate::json::{json, put};
 use crate::oauth::audience::SCOPE;
 use crate::oauth::client::{self, Method, REDIRECTS_MAX, Registration, clean_name};
 use crate::oauth::error::Error;
@@ -61,8 +62,8 @@ pub fn register(
         && let Ok(secret) = client::secret(&id, ring)
         && let Some(answer) = answer.as_object_mut()
     {
-        answer.insert("client_secret".to_owned(), secret.into());
-        answer.insert("client_secret_expires_at".to_owned(), 0.into());
+        put(answer, "client_secret", &secret);
+        put(answer, "client_secret_expires_at", &0);
     }
     Ok(answer)
 }

@@ -9,8 +9,9 @@ use http::header::{
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::json::json;
 use crate::oauth::error::{Code, Error};
 use crate::refusal::{Class, Retry};
 

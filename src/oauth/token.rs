@@ -2,8 +2,7 @@
 //!
 //! Tokens are made and derived here; whether they may be is decided by the vault, which sees hashes only.
 
-use serde_json::json;
-
+use crate::json::json;
 use crate::oauth::audience::{Audience, SCOPE};
 use crate::oauth::client_auth::{Refused, authenticate, read_form};
 use crate::oauth::error::{Code, Error};

@@ -1,7 +1,6 @@
 //! The tool `delete_thought_sequence`: every row of one sequence gone, on an explicit word.
 
-use serde_json::json;
-
+use crate::json::json;
 use crate::refusal::Refusal;
 use crate::tools::arguments::Arguments;
 use crate::tools::{Annotations, Delete, Deleted, Rendered, Tool, parse_sequence_id};

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
+use crate::json::{json, put, put_value};
 use crate::page::{
     BranchSummary, CHARACTERS_DEFAULT, CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, Order, Page,
     Query, Thought, View,
@@ -11,7 +12,7 @@ use crate::page::{
 use crate::refusal::Refusal;
 use crate::thought::BranchName;
 use crate::tools::arguments::{Arguments, shown, wrong};
-use crate::tools::{Annotations, Rendered, Tool, object, parse_sequence_id};
+use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
 use crate::view;
 
 const BRANCH_LINES_BYTES_MAX: usize = 40_000;
@@ -41,7 +42,7 @@ pub(super) fn parse(arguments: &Arguments<'_>) -> Result<Query, Refusal> {
         Some(other) => {
             return Err(wrong(
                 "view",
-                &json!(other),
+                &other.into(),
                 "all, active, branch_path or brief",
             ));
         }
@@ -49,7 +50,7 @@ pub(super) fn parse(arguments: &Arguments<'_>) -> Result<Query, Refusal> {
     let order = match arguments.text("order")? {
         None | Some("asc") => Order::Asc,
         Some("desc") => Order::Desc,
-        Some(other) => return Err(wrong("order", &json!(other), "asc or desc")),
+        Some(other) => return Err(wrong("order", &other.into(), "asc or desc")),
     };
     let branch = arguments
         .text("branchId")?
@@ -180,90 +181,88 @@ fn render_label(thought: &Thought) -> String {
 
 fn render_structured(page: &Page, brief: Option<&str>) -> Value {
     let sequence = &page.sequence;
-    let mut about = object([
-        ("sequenceId", json!(sequence.sequence_id)),
-        ("title", json!(sequence.title)),
-        ("completed", json!(sequence.completed)),
-        ("thoughtHistoryLength", json!(sequence.thoughts)),
-        ("lastThoughtNumber", json!(sequence.last_number)),
-        ("totalThoughts", json!(sequence.total)),
-        ("createdAt", json!(sequence.created_at.to_rfc3339())),
-        ("updatedAt", json!(sequence.written_at.to_rfc3339())),
-    ]);
+    let mut about = Map::new();
+    put(&mut about, "sequenceId", &sequence.sequence_id);
+    put(&mut about, "title", &sequence.title);
+    put(&mut about, "completed", &sequence.completed);
+    put(&mut about, "thoughtHistoryLength", &sequence.thoughts);
+    put(&mut about, "lastThoughtNumber", &sequence.last_number);
+    put(&mut about, "totalThoughts", &sequence.total);
+    put(&mut about, "createdAt", &sequence.created_at.to_rfc3339());
+    put(&mut about, "updatedAt", &sequence.written_at.to_rfc3339());
     if let Some(branches) = &sequence.branches {
         let branches = branches.iter().map(render_branch).collect();
-        about.insert("branches".to_owned(), Value::Array(branches));
+        put_value(&mut about, "branches", Value::Array(branches));
     }
     if let Some(origin) = &sequence.origin {
-        about.insert("origin".to_owned(), json!(origin));
+        put(&mut about, "origin", &origin);
     }
-    let mut members = object([("sequence", Value::Object(about))]);
+    let mut members = Map::new();
+    put_value(&mut members, "sequence", Value::Object(about));
     if let Some(brief) = brief {
-        members.insert("brief".to_owned(), json!(brief));
+        put(&mut members, "brief", &brief);
     } else {
         let thoughts = page.thoughts.iter().map(render_thought).collect();
-        members.insert("thoughts".to_owned(), Value::Array(thoughts));
+        put_value(&mut members, "thoughts", Value::Array(thoughts));
     }
     if let Some(cursor) = &page.next_cursor {
-        members.insert("nextCursor".to_owned(), json!(cursor));
+        put(&mut members, "nextCursor", &cursor);
     }
     Value::Object(members)
 }
 
 fn render_branch(branch: &BranchSummary) -> Value {
-    let mut members = object([
-        ("branchId", json!(branch.name)),
-        ("parentBranchId", json!(branch.fork.branch)),
-        ("branchFromThought", json!(branch.fork.number)),
-        ("forkOrdinal", json!(branch.fork.ordinal)),
-        ("lastThoughtNumber", json!(branch.last_number)),
-    ]);
+    let mut members = Map::new();
+    put(&mut members, "branchId", &branch.name);
+    put(&mut members, "parentBranchId", &branch.fork.branch);
+    put(&mut members, "branchFromThought", &branch.fork.number);
+    put(&mut members, "forkOrdinal", &branch.fork.ordinal);
+    put(&mut members, "lastThoughtNumber", &branch.last_number);
     if branch.completed {
-        members.insert("completed".to_owned(), json!(true));
+        put(&mut members, "completed", &true);
     }
     if branch.hanging {
-        members.insert("hanging".to_owned(), json!(true));
+        put(&mut members, "hanging", &true);
     }
     Value::Object(members)
 }
 
 fn render_thought(thought: &Thought) -> Value {
-    let mut members = object([
-        ("ordinal", json!(thought.ordinal)),
-        ("thoughtNumber", json!(thought.number)),
-        ("totalThoughts", json!(thought.total)),
-        ("thought", json!(thought.text)),
-        ("createdAt", json!(thought.written_at.to_rfc3339())),
-    ]);
-    let mut say = |name: &str, value: Value| members.insert(name.to_owned(), value);
+    let mut members = Map::new();
+    put(&mut members, "ordinal", &thought.ordinal);
+    put(&mut members, "thoughtNumber", &thought.number);
+    put(&mut members, "totalThoughts", &thought.total);
+    put(&mut members, "thought", &thought.text);
+    put(&mut members, "createdAt", &thought.written_at.to_rfc3339());
     if !thought.branch.is_main() {
-        say("branchId", json!(thought.branch));
+        put(&mut members, "branchId", &thought.branch);
     }
     if !thought.next_thought_needed {
-        say("nextThoughtNeeded", json!(false));
+        put(&mut members, "nextThoughtNeeded", &false);
     }
     if thought.needs_more_thoughts {
-        say("needsMoreThoughts", json!(true));
+        put(&mut members, "needsMoreThoughts", &true);
     }
     if let Some(target) = &thought.revises {
-        say("isRevision", json!(true));
-        say("revisesThought", json!(target.number));
-        say(
+        put(&mut members, "isRevision", &true);
+        put(&mut members, "revisesThought", &target.number);
+        put_value(
+            &mut members,
             "revised",
             json!({"branchId": target.branch, "ordinal": target.ordinal}),
         );
     }
     if thought.rewind {
-        say("rewind", json!(true));
+        put(&mut members, "rewind", &true);
     }
     if thought.superseded {
-        say("superseded", json!(true));
+        put(&mut members, "superseded", &true);
     }
     if let Some(fork) = &thought.branch_from {
-        say("branchFromThought", json!(fork.number));
+        put(&mut members, "branchFromThought", &fork.number);
     }
     if let Some(number) = thought.summarizes_through {
-        say("summarizesThrough", json!(number));
+        put(&mut members, "summarizesThrough", &number);
     }
     Value::Object(members)
 }

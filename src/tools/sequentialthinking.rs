@@ -1,14 +1,15 @@
 //! The tool `sequentialthinking`: one thought appended.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::fresh::Fresh;
+use crate::json::{json, put, put_value};
 use crate::refusal::{Code, Refusal};
 use crate::sequence_id::SequenceId;
 use crate::settings::Settings;
 use crate::thought::{Appended, BranchName, Draft, NUMBER_MAX, Place};
 use crate::tools::arguments::{Arguments, shown};
-use crate::tools::{Annotations, Rendered, Tool, object, parse_sequence_id};
+use crate::tools::{Annotations, Rendered, Tool, parse_sequence_id};
 
 /// Our key in a result's `_meta`: what only the card needs, where it costs the model nothing.
 pub const CARD_META_KEY: &str = "io.github.durable-thinking/card";
@@ -131,7 +132,7 @@ pub(super) fn render(draft: &Draft, appended: &Appended) -> Rendered {
     Rendered {
         text: render_text(draft, appended),
         structured: render_structured(appended),
-        meta: Some(object([(CARD_META_KEY, render_card(draft, appended))])),
+        meta: Some(json!({ CARD_META_KEY: render_card(draft, appended) })),
     }
 }
 
@@ -175,66 +176,71 @@ fn render_text(draft: &Draft, appended: &Appended) -> String {
 
 /// What always stands in a result, and then only what says something: a model pays for every member.
 fn render_structured(appended: &Appended) -> Value {
-    let mut members = object([
-        ("sequenceId", json!(appended.sequence_id)),
-        ("thoughtNumber", json!(appended.number)),
-        ("totalThoughts", json!(appended.total)),
-        ("thoughtHistoryLength", json!(appended.thoughts)),
-    ]);
-    let mut say = |name: &str, value: Value| members.insert(name.to_owned(), value);
+    let mut members = Map::new();
+    put(&mut members, "sequenceId", &appended.sequence_id);
+    put(&mut members, "thoughtNumber", &appended.number);
+    put(&mut members, "totalThoughts", &appended.total);
+    put(&mut members, "thoughtHistoryLength", &appended.thoughts);
     if !appended.branch.name.is_main() {
-        say("branchId", json!(appended.branch.name));
+        put(&mut members, "branchId", &appended.branch.name);
     }
     if appended.completed {
-        say("completed", json!(true));
+        put(&mut members, "completed", &true);
     }
-    say(
+    put(
+        &mut members,
         "progress",
-        json!(f64::from(appended.progress_permille) / 1000.0),
+        &(f64::from(appended.progress_permille) / 1000.0),
     );
     if let Some(target) = &appended.revised {
-        say(
+        put_value(
+            &mut members,
             "revised",
             json!({"branchId": target.branch, "ordinal": target.ordinal}),
         );
     }
     if let Some(count) = appended.superseded {
-        say("superseded", json!(count));
+        put(&mut members, "superseded", &count);
     }
     if !appended.warnings.is_empty() {
-        say("warnings", json!(appended.warnings));
+        put(&mut members, "warnings", &appended.warnings);
     }
     if appended.ended_by_guard {
-        say("nextThoughtNeeded", json!(false));
+        put(&mut members, "nextThoughtNeeded", &false);
     }
     Value::Object(members)
 }
 
 fn render_card(draft: &Draft, appended: &Appended) -> Value {
     let branch = &appended.branch;
-    let mut own = object([("id", json!(branch.name)), ("index", json!(branch.index))]);
+    let mut own = Map::new();
+    put(&mut own, "id", &branch.name);
+    put(&mut own, "index", &branch.index);
     if let Some(fork) = &branch.fork {
-        own.insert("parent".to_owned(), json!(fork.branch));
-        own.insert("fork".to_owned(), render_place(fork));
+        put(&mut own, "parent", &fork.branch);
+        put_value(&mut own, "fork", render_place(fork));
     }
-    let mut members = object([
-        ("ordinal", json!(appended.ordinal)),
-        ("branch", Value::Object(own)),
-        ("branches", json!(appended.branches)),
-        ("nextThoughtNeeded", json!(appended.next_thought_needed)),
-    ]);
+    let mut members = Map::new();
+    put(&mut members, "ordinal", &appended.ordinal);
+    put_value(&mut members, "branch", Value::Object(own));
+    put(&mut members, "branches", &appended.branches);
+    put(
+        &mut members,
+        "nextThoughtNeeded",
+        &appended.next_thought_needed,
+    );
     if let Some(target) = &appended.revised {
-        members.insert("isRevision".to_owned(), json!(true));
-        members.insert("revises".to_owned(), render_place(target));
+        put(&mut members, "isRevision", &true);
+        put_value(&mut members, "revises", render_place(target));
     }
     if draft.rewind {
-        members.insert("rewind".to_owned(), json!(true));
+        put(&mut members, "rewind", &true);
     }
     if appended.forks {
-        members.insert("forks".to_owned(), json!(true));
+        put(&mut members, "forks", &true);
     }
     if let Some(number) = appended.summarizes_through {
-        members.insert("summarizesThrough".to_owned(), json!(number));
+        put(&mut members, "summarizesThrough", &number);
     }
     Value::Object(members)
 }

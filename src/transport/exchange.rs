@@ -9,9 +9,10 @@ use std::rc::Rc;
 
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, Request, Response};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::fresh::Fresh;
+use crate::json::json;
 use crate::mcp::Server;
 use crate::page::Page;
 use crate::refusal::{Class, Code, Refusal};

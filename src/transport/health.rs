@@ -1,10 +1,11 @@
 //! `/healthz`: whether this deployment is configured as its owner meant, and with a credential whether its store answers.
 
 use http::{Request, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::auth::{Authorization, Endpoint};
 use crate::fresh::Fresh;
+use crate::json::{json, put};
 use crate::mcp::Server;
 use crate::settings::Problem;
 use crate::transport::Body;
@@ -43,7 +44,7 @@ pub(super) async fn report<S: Server, A: Authorization>(
     });
     if let (Some(store), Some(members)) = (store, body.as_object_mut()) {
         let state = if store { "ok" } else { "unreachable" };
-        members.insert("store".to_owned(), state.into());
+        put(members, "store", &state);
     }
     Ok(json_response(if is_ok { 200 } else { 503 }, &body))
 }

@@ -3,9 +3,10 @@
 //! The router has checked that the owner asks. What goes is decided by `store`.
 
 use http::{Request, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::fresh::Fresh;
+use crate::json::json;
 use crate::mcp::Server;
 use crate::refusal::Refusal;
 use crate::store::DAY_MILLISECONDS;

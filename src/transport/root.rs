@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::{CONTENT_SECURITY_POLICY, VARY, X_FRAME_OPTIONS};
 use http::{HeaderMap, HeaderValue, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::auth::Authorization;
+use crate::json::json;
 use crate::mcp::Server;
 use crate::mcp::version::{MODERN, Version};
 use crate::settings::Problem;

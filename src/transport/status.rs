@@ -2,9 +2,9 @@
 
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
-use serde_json::json;
 
 use crate::auth::{self, Denial, Endpoint};
+use crate::json::{json, put};
 use crate::refusal::{Class, Retry};
 use crate::transport::Body;
 
@@ -125,7 +125,7 @@ impl Error {
         let Shown(status, word, class, retry, message) = self.shown();
         let mut body = json!({ "error": word, "class": class.name(), "retry": retry.name(), "message": message });
         if let (Self::TooLarge { bytes_max }, Some(members)) = (self, body.as_object_mut()) {
-            members.insert("bytesMax".to_owned(), (*bytes_max).into());
+            put(members, "bytesMax", bytes_max);
         }
         let mut response = json_response(status, &body);
         let headers = response.headers_mut();
