@@ -1,5 +1,8 @@
 //! Builds the Worker: the library compiled to Wasm, then its JavaScript glue, both in `build/`.
 
+pub mod link;
+mod order;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,17 +21,17 @@ pub const FOLDER: &str = "build";
 /// Builds what is not up to date and returns the folder with `index.js` and `index_bg.wasm`.
 pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
     step("compiling the Worker to Wasm", || {
-        program::run_with_progress(
-            compiler
-                .cargo()?
-                .current_dir(root)
-                .args(["rustc", "--quiet", "--lib", "--release"])
-                .args(["--target", wasm32::TARGET])
-                // As this one kind only: beside an `rlib` the linker keeps much of what nothing calls.
-                .args(["--crate-type", "cdylib"])
-                // The glue keeps using the types of `js-sys` for promises instead of making its own.
-                .env("WASM_BINDGEN_USE_JS_SYS", "1"),
-        )
+        let mut cargo = compiler.cargo()?;
+        cargo
+            .current_dir(root)
+            .args(["rustc", "--quiet", "--lib", "--release"])
+            .args(["--target", wasm32::TARGET])
+            // As this one kind only: beside an `rlib` the linker keeps much of what nothing calls.
+            .args(["--crate-type", "cdylib"])
+            // The glue keeps using the types of `js-sys` for promises instead of making its own.
+            .env("WASM_BINDGEN_USE_JS_SYS", "1");
+        link::set(&mut cargo, compiler.linker()?)?;
+        program::run_with_progress(&mut cargo)
     })?;
     let input = root
         .join("target")
@@ -83,5 +86,8 @@ fn glue(wasm: &[u8], folder: &Path) -> Result<()> {
     // workerd and wrangler give the compiled module for a plain import.
     let script = folder.join("index.js");
     let text = fs::read_to_string(&script)?.replace("import source ", "import ");
-    write(&script, text.as_bytes())
+    link::check(&text)?;
+    write(&script, text.as_bytes())?;
+    let module = folder.join("index_bg.wasm");
+    write(&module, &order::order(&fs::read(&module)?)?)
 }

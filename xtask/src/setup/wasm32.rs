@@ -47,6 +47,21 @@ pub fn set_up(root: &Path) -> Result<Compiler> {
 }
 
 impl Compiler {
+    /// The linker for Wasm that goes with this compiler: both must know the same object format.
+    pub fn linker(&self) -> Result<PathBuf> {
+        match self {
+            Self::AtHand => {
+                let print = |what: &str| program::output(rustc().args(["--print", what]));
+                Ok(Path::new(print("sysroot")?.trim())
+                    .join("lib/rustlib")
+                    .join(print("host-tuple")?.trim())
+                    .join("bin")
+                    .join(format!("rust-lld{}", env::consts::EXE_SUFFIX)))
+            }
+            Self::Debian { .. } => linker().map(PathBuf::from),
+        }
+    }
+
     /// `cargo` that builds for Wasm with this compiler.
     pub fn cargo(&self) -> Result<Command> {
         let mut flags = vec![remap()];
@@ -54,7 +69,6 @@ impl Compiler {
             Self::AtHand => Command::new(cargo()),
             Self::Debian { sysroot } => {
                 flags.push(format!("--sysroot={}", sysroot.display()));
-                flags.push(format!("-Clinker={}", linker()?));
                 debian_cargo()
             }
         };
@@ -84,9 +98,12 @@ pub fn cargo() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
+fn rustc() -> Command {
+    Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+}
+
 fn has_std_at_hand() -> bool {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    program::output(Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]))
+    program::output(rustc().args(["--print", "target-libdir", "--target", TARGET]))
         .is_ok_and(|folder| has_std(Path::new(folder.trim())))
 }
 
@@ -195,7 +212,7 @@ fn debian_cargo() -> Command {
     command
 }
 
-/// The Wasm linker that goes with Debian's compiler: both must know the same object format.
+/// The Wasm linker that goes with Debian's compiler.
 fn linker() -> Result<String> {
     Ok(format!("/usr/bin/wasm-ld-{}", llvm_major()?))
 }
