@@ -1,5 +1,6 @@
 //! Builds the Worker: the library compiled to Wasm, then its JavaScript glue, both in `build/`.
 
+mod imports;
 pub mod link;
 mod order;
 
@@ -18,6 +19,10 @@ use crate::step::step;
 /// Where the built files stand, below the repository's root.
 pub const FOLDER: &str = "build";
 
+/// What LLVM writes out as loads and stores, up to four for each copy, although Wasm has one instruction for any copy. With
+/// at most one of each the Worker is 13 KB smaller after gzip. An older LLVM, as Debian's may be, does not know all of them.
+const COPIES: [&str; 3] = ["memcpy", "memmove", "memset"];
+
 /// Builds what is not up to date and returns the folder with `index.js` and `index_bg.wasm`.
 pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
     step("compiling the Worker to Wasm", || {
@@ -31,6 +36,9 @@ pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf>
             // The glue keeps using the types of `js-sys` for promises instead of making its own.
             .env("WASM_BINDGEN_USE_JS_SYS", "1");
         link::set(&mut cargo, compiler.linker()?)?;
+        if matches!(compiler, Compiler::AtHand) {
+            cargo.args(COPIES.map(|option| format!("-Cllvm-args=-max-store-{option}=1")));
+        }
         program::run_with_progress(&mut cargo)
     })?;
     let input = root
@@ -87,7 +95,9 @@ fn glue(wasm: &[u8], folder: &Path) -> Result<()> {
     let script = folder.join("index.js");
     let text = fs::read_to_string(&script)?.replace("import source ", "import ");
     link::check(&text)?;
-    write(&script, text.as_bytes())?;
     let module = folder.join("index_bg.wasm");
-    write(&module, &order::order(&fs::read(&module)?)?)
+    let ordered = order::order(&fs::read(&module)?)?;
+    let (wasm, text) = imports::shorten(&ordered, &text)?;
+    write(&module, &wasm)?;
+    write(&script, text.as_bytes())
 }
