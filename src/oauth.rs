@@ -9,7 +9,7 @@ mod authorize;
 mod callback;
 pub mod client;
 mod client_auth;
-mod consent;
+pub(crate) mod consent;
 pub mod document;
 pub mod error;
 pub mod flow;

@@ -18,7 +18,7 @@
 
 pub mod compat;
 mod exchange;
-mod headers;
+pub(crate) mod headers;
 mod health;
 pub mod http;
 mod purge;

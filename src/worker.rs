@@ -4,6 +4,7 @@
 
 mod alarm;
 mod fetch;
+mod header;
 mod host;
 mod kv;
 mod log;

@@ -2,8 +2,8 @@
 //!
 //! Nothing is stored here: who approves is nobody yet. What was approved travels in a cookie of this one browser.
 
-use http::HeaderMap;
 use http::header::{CONTENT_TYPE, ORIGIN};
+use http::{HeaderMap, HeaderName};
 
 use crate::oauth::audience::Audience;
 use crate::oauth::authorize::{self, Asked, Stop, answer_error, error_url, unavailable};
@@ -21,6 +21,7 @@ use crate::oauth::reply::{self, Reply};
 use crate::oauth::settings::App;
 use crate::oauth::sign_in::Turn;
 
+pub(crate) const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const COOKIE_SECONDS: u64 = 3600;
 const BODY_BYTES_MAX: usize = 12 * 1024;
 
@@ -135,7 +136,7 @@ fn read_form(headers: &HeaderMap, body: &[u8]) -> Option<(String, String, String
 
 /// Browsers say where a form was sent from. Whoever says nothing is no browser and has nothing to approve.
 fn is_from_own_page(headers: &HeaderMap, issuer: &str) -> bool {
-    let one = |name: &str| {
+    let one = |name: HeaderName| {
         let mut values = headers.get_all(name).iter();
         let value = values.next().and_then(|value| value.to_str().ok());
         if values.next().is_some() {
@@ -144,8 +145,8 @@ fn is_from_own_page(headers: &HeaderMap, issuer: &str) -> bool {
             value
         }
     };
-    let site = one("sec-fetch-site");
-    match one(ORIGIN.as_str()) {
+    let site = one(FETCH_SITE);
+    match one(ORIGIN) {
         Some(origin) if origin != "null" => {
             origin == issuer && site.is_none_or(|site| site == "same-origin")
         }

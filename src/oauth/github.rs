@@ -3,7 +3,7 @@
 //! The token is used for one look and given back; it is never stored.
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, HeaderName, Method, Request, Response};
 use serde_json::Value;
 
 use crate::json::json;
@@ -16,6 +16,7 @@ use crate::oauth::vault::message::Identity;
 const SECONDS: u32 = 8;
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 const AGENT: &str = "durable-thinking";
+const VERSION: HeaderName = HeaderName::from_static("x-github-api-version");
 const API_VERSION: &str = "2022-11-28";
 
 /// The page of GitHub where a person says who they are. No scope: the public profile is enough.
@@ -68,7 +69,7 @@ pub async fn identify<F: Fetch>(
         .header(ACCEPT, "application/vnd.github+json")
         .header(AUTHORIZATION, format!("Bearer {token}"))
         .header(USER_AGENT, AGENT)
-        .header("x-github-api-version", API_VERSION)
+        .header(VERSION, API_VERSION)
         .body(Vec::new())
         .map_err(|_| Failure::Unavailable)?;
     let response = fetch.fetch(request, SECONDS, ANSWER_BYTES_MAX).await?;

@@ -17,6 +17,7 @@ use crate::oauth::reply::{self, Cache, Reply};
 use crate::oauth::uri::Uri;
 
 /// When it is worth to come back to something that passes.
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const AGAIN_SECONDS: &str = "30";
 const STYLE: &str = include_str!("pages.css");
 
@@ -66,11 +67,7 @@ fn page(status: u16, title: &str, head: &str, body: &str, form: &Form<'_>) -> Re
     );
     reply::set_text(&mut page, CONTENT_SECURITY_POLICY, &policy);
     reply::set(&mut page, X_FRAME_OPTIONS, "DENY");
-    reply::set(
-        &mut page,
-        HeaderName::from_static("x-robots-tag"),
-        "noindex",
-    );
+    reply::set(&mut page, ROBOTS, "noindex");
     // `same-origin` on the form's page: with `no-referrer`, Chromium sends `Origin: null` with the form.
     let referrer = match form {
         Form::None => "no-referrer",

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use http::header::ALLOW;
-use http::{Method, Request, Response};
+use http::{HeaderName, Method, Request, Response};
 
 use crate::auth::{Authorization, Credential, Denial, Endpoint, Principal, StaticTokens};
 use crate::fresh::Fresh;
@@ -16,6 +16,9 @@ use crate::oauth::reply::{self, Cache, Cors, Reply};
 use crate::oauth::settings::{App, Settings};
 use crate::oauth::{callback, consent, metadata, owner, registration, revocation, token, verify};
 
+/// The address that the platform saw.
+pub const ADDRESS: HeaderName = HeaderName::from_static("cf-connecting-ip");
+pub const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 const REGISTER_BYTES_MAX: usize = 16 * 1024;
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
@@ -63,7 +66,7 @@ impl<P: Ports> Turn<'_, P> {
     fn address(&self) -> &str {
         self.request
             .headers()
-            .get("cf-connecting-ip")
+            .get(ADDRESS)
             .and_then(|value| value.to_str().ok())
             .unwrap_or("unknown")
     }
@@ -213,7 +216,7 @@ async fn receive<P: Ports>(turn: &Turn<'_, P>, app: &App) -> Reply {
     let is_ahead = turn
         .request
         .headers()
-        .get("sec-purpose")
+        .get(PURPOSE)
         .is_some_and(|value| value.as_bytes().starts_with(b"prefetch"));
     if is_ahead {
         return reply::problem(503, "temporarily_unavailable", "Not ahead of time.");

@@ -6,15 +6,15 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::{HeaderMap, Request};
+use http::{HeaderMap, HeaderName, Request};
 use serde_json::Value;
 
 use crate::oauth::keys::{hmac, same, sha256};
 
-pub const ACCESS_KEY: &str = "x-mcp-access-key";
-pub const TIMESTAMP: &str = "x-mcp-timestamp";
-pub const NONCE: &str = "x-mcp-nonce";
-pub const SIGNATURE: &str = "x-mcp-signature";
+pub const ACCESS_KEY: HeaderName = HeaderName::from_static("x-mcp-access-key");
+pub const TIMESTAMP: HeaderName = HeaderName::from_static("x-mcp-timestamp");
+pub const NONCE: HeaderName = HeaderName::from_static("x-mcp-nonce");
+pub const SIGNATURE: HeaderName = HeaderName::from_static("x-mcp-signature");
 
 /// How far the signer's clock may be off, either way.
 pub const SKEW_SECONDS: u64 = 300;
@@ -125,7 +125,7 @@ pub struct Signature<'a> {
 pub fn has_signature(headers: &HeaderMap) -> bool {
     [ACCESS_KEY, TIMESTAMP, NONCE, SIGNATURE]
         .iter()
-        .any(|name| headers.contains_key(*name))
+        .any(|name| headers.contains_key(name))
 }
 
 /// Where a signed request goes, in the one spelling that is signed.

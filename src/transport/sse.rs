@@ -5,13 +5,14 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Response};
+use http::{HeaderName, HeaderValue, Response};
 
 use crate::mcp::Outgoing;
 use crate::transport::status::full;
 use crate::transport::{Body, Chunk, Chunks, Stream};
 
 const MEDIA_TYPE: &str = "text/event-stream";
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// One message as an event. It is one line of JSON, so it needs no other framing.
 pub(crate) fn event(message: &str) -> Vec<u8> {
@@ -51,7 +52,7 @@ pub(crate) fn streamed(
 fn unbuffered(mut response: Response<Body>) -> Response<Body> {
     response
         .headers_mut()
-        .insert("x-accel-buffering", HeaderValue::from_static("no"));
+        .insert(BUFFERING, HeaderValue::from_static("no"));
     response
 }
 

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
 
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderValue};
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use worker::web_sys;
 use worker::{Error, Result};
 
+use super::header;
 use super::log::Answered;
 use crate::transport::{Body, Broken, Late, Stream};
 
@@ -158,9 +159,8 @@ pub(super) fn headers(platform: &web_sys::Headers) -> HeaderMap {
         let Some((name, value)) = line.split_once(':') else {
             continue;
         };
-        let name = HeaderName::from_bytes(name.as_bytes());
         let value = HeaderValue::from_bytes(value.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, value) {
+        if let (Some(name), Ok(value)) = (header::known(name), value) {
             // A head with more than 2^15 values cannot come through the platform; were it to, the rest is left out.
             let _ = headers.try_append(name, value);
         }
