@@ -38,9 +38,14 @@ pub(super) async fn purge<S: Server, A>(
 
 async fn run<S: Server>(body: &[u8], server: &S, fresh: &Fresh) -> Result<Swept, Refusal> {
     // No days at all would be everything, and nobody means that by leaving a number out.
-    let days = serde_json::from_slice(body)
+    let days = str::from_utf8(body)
         .ok()
-        .and_then(|body: Value| body.get("days")?.as_u64())
+        .and_then(|body| {
+            serde_json::from_str::<Value>(body)
+                .ok()?
+                .get("days")?
+                .as_u64()
+        })
         .filter(|days| *days >= 1)
         .ok_or_else(|| {
             Refusal::invalid("the body must be {\"days\": N}, a whole number from 1".to_owned())
