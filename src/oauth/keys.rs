@@ -127,11 +127,9 @@ pub struct Keyring {
 impl Keyring {
     /// Any order; the highest id is the current key. Nothing can be done without a key.
     pub fn new(mut keys: Vec<RootKey>) -> Option<Self> {
-        keys.sort_by_key(|key| key.id);
-        let current = keys.pop()?;
-        keys.reverse();
+        let (newest, _) = keys.iter().enumerate().max_by_key(|(_, key)| key.id)?;
         Some(Self {
-            current,
+            current: keys.swap_remove(newest),
             older: keys,
         })
     }

@@ -166,11 +166,13 @@ impl<D: Database> Reader<'_, D> {
         }
         let mut by_branch: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
         for step in steps {
-            by_branch.entry(step.branch).or_default().push(step.node());
+            // Sorted as they come: a page has few, and a sort for any number of them is large.
+            let nodes = by_branch.entry(step.branch).or_default();
+            let place = nodes.partition_point(|node| node.ordinal < step.ordinal);
+            nodes.insert(place, step.node());
         }
         let mut superseded = HashSet::new();
-        for mut nodes in by_branch.into_values() {
-            nodes.sort_unstable_by_key(|node| node.ordinal);
+        for nodes in by_branch.into_values() {
             superseded.extend(nodes.iter().map(|node| node.ordinal));
             for node in graph::active_among(self.sequence, &nodes)? {
                 superseded.remove(&node.ordinal);

@@ -136,7 +136,11 @@ fn visible<D: Database>(
     let mut numbers: Vec<u32> = Vec::new();
     while numbers.len() < LISTED_MAX {
         let room = LISTED_MAX.saturating_sub(numbers.len());
-        numbers.extend(sequence.numbers(branch, cutoff, room)?);
+        // Sorted as they come: they are few, and a sort for any number of them is large.
+        for number in sequence.numbers(branch, cutoff, room)? {
+            let place = numbers.partition_point(|known| *known < number);
+            numbers.insert(place, number);
+        }
         match sequence.fork(branch)? {
             Some(fork) if fork.parent < branch && !own_alone => {
                 branch = fork.parent;
@@ -145,7 +149,6 @@ fn visible<D: Database>(
             _ => break,
         }
     }
-    numbers.sort_unstable();
     numbers.dedup();
     Ok(numbers)
 }
