@@ -19,9 +19,18 @@ use crate::step::step;
 /// Where the built files stand, below the repository's root.
 pub const FOLDER: &str = "build";
 
-/// What LLVM writes out as loads and stores, up to four for each copy, although Wasm has one instruction for any copy. With
-/// at most one of each the Worker is 13 KB smaller after gzip. An older LLVM, as Debian's may be, does not know all of them.
-const COPIES: [&str; 3] = ["memcpy", "memmove", "memset"];
+/// What LLVM does although code is to be small. An older LLVM, as Debian's may be, does not know all of these options.
+const SMALLER: [&str; 6] = [
+    // It writes a copy out as up to four loads and stores, although Wasm has one instruction for any copy: 13 KB after gzip.
+    "max-store-memcpy=1",
+    "max-store-memmove=1",
+    "max-store-memset=1",
+    // It moves what some ways through a function need to where all pass: 2 KB.
+    "enable-pre=false",
+    "enable-load-pre=false",
+    // It keeps several counters where a loop has one: 1.5 KB.
+    "disable-lsr",
+];
 
 /// Builds what is not up to date and returns the folder with `index.js` and `index_bg.wasm`.
 pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
@@ -36,8 +45,10 @@ pub fn build(root: &Path, compiler: &Compiler, folder: &Path) -> Result<PathBuf>
             // The glue keeps using the types of `js-sys` for promises instead of making its own.
             .env("WASM_BINDGEN_USE_JS_SYS", "1");
         link::set(&mut cargo, compiler.linker()?)?;
+        // For what is up to 16 bytes, one load and one store.
+        cargo.arg("-Ctarget-feature=+simd128");
         if matches!(compiler, Compiler::AtHand) {
-            cargo.args(COPIES.map(|option| format!("-Cllvm-args=-max-store-{option}=1")));
+            cargo.args(SMALLER.map(|option| format!("-Cllvm-args=-{option}")));
         }
         program::run_with_progress(&mut cargo)
     })?;

@@ -64,7 +64,8 @@ impl Compiler {
 
     /// `cargo` that builds for Wasm with this compiler.
     pub fn cargo(&self) -> Result<Command> {
-        let mut flags = vec![remap()];
+        // A call hashes some hundred bytes, for which the rounds of SHA-256 need not be written out sixty-four times.
+        let mut flags = vec![remap(), "--cfg=sha2_backend_soft=\"compact\"".to_owned()];
         let mut command = match self {
             Self::AtHand => Command::new(cargo()),
             Self::Debian { sysroot } => {
