@@ -6,7 +6,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, Method, Request, Response};
 use serde_json::Value;
 
-use crate::json::json;
+use crate::json::{self, json};
 use crate::oauth::form::{self, encode};
 use crate::oauth::pkce::s256;
 use crate::oauth::port::{Fetch, Trouble};
@@ -148,7 +148,7 @@ fn discard(app: &App, token: &str) -> Option<Request<Vec<u8>>> {
         .header(CONTENT_TYPE, "application/json")
         .header(USER_AGENT, AGENT)
         .header("x-github-api-version", API_VERSION)
-        .body(json!({ "access_token": token }).to_string().into_bytes())
+        .body(json::text(&json!({ "access_token": token })).into_bytes())
         .ok()
 }
 

@@ -11,7 +11,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-use crate::json::json;
+use crate::json::{self, json};
 use crate::oauth::error::{Code, Error};
 use crate::refusal::{Class, Retry};
 
@@ -43,7 +43,7 @@ pub fn json(status: u16, value: &Value) -> Reply {
     new(
         status,
         "application/json",
-        value.to_string().into_bytes(),
+        json::text(value).into_bytes(),
         Cache::Never,
     )
 }

@@ -9,6 +9,7 @@ use http::{HeaderName, Method, Request, Response};
 
 use crate::auth::{Authorization, Credential, Denial, Endpoint, Principal, StaticTokens};
 use crate::fresh::Fresh;
+use crate::json;
 use crate::oauth::memory::Memory;
 use crate::oauth::pages::{self, Problem};
 use crate::oauth::port::{Event, Limit, Ports};
@@ -150,7 +151,7 @@ impl<P: Ports> SignIn<P> {
                 Some(document) => reply::new(
                     200,
                     "application/json",
-                    document.to_string().into_bytes(),
+                    json::text(&document).into_bytes(),
                     Cache::FiveMinutes,
                 ),
                 None => reply::not_found(),

@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::auth::Authorization;
-use crate::json::json;
+use crate::json::{self, json};
 use crate::mcp::Server;
 use crate::mcp::version::{MODERN, Version};
 use crate::settings::Problem;
@@ -120,9 +120,9 @@ fn page_response(html: String, policy: &str) -> Response<Body> {
 /// Links that open VS Code and Cursor with this server filled in. They bring no token, so they are for the sign-in.
 fn install_links(origin: &str) -> [String; 2] {
     let url = format!("{origin}/mcp-compat");
-    let vscode = json!({ "name": NAME, "type": "http", "url": url }).to_string();
+    let vscode = json::text(&json!({ "name": NAME, "type": "http", "url": url }));
     let vscode = utf8_percent_encode(&vscode, NON_ALPHANUMERIC);
-    let cursor = STANDARD.encode(json!({ "url": url }).to_string());
+    let cursor = STANDARD.encode(json::text(&json!({ "url": url })));
     let cursor = utf8_percent_encode(&cursor, NON_ALPHANUMERIC);
     let link = |to: String, client: &str| {
         format!("<p><a href=\"{to}\">Install in {client}</a> and sign in; or with a token:</p>")

@@ -2,9 +2,10 @@
 
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
+use serde_json::Value;
 
 use crate::auth::{self, Denial, Endpoint};
-use crate::json::{json, put};
+use crate::json::{self, json, put};
 use crate::refusal::{Class, Retry};
 use crate::transport::Body;
 
@@ -202,12 +203,8 @@ fn shown_denial(denial: &Denial) -> Shown {
 }
 
 /// A response with a JSON body.
-pub(crate) fn json_response(status: u16, body: &impl serde::Serialize) -> Response<Body> {
-    full(
-        status,
-        "application/json",
-        serde_json::to_vec(body).unwrap_or_default(),
-    )
+pub(crate) fn json_response(status: u16, body: &Value) -> Response<Body> {
+    full(status, "application/json", json::text(body).into_bytes())
 }
 
 /// A response with a body that is complete.

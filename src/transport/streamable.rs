@@ -13,7 +13,7 @@ use crate::mcp::meta::{self, Meta};
 use crate::mcp::version::Version;
 use crate::mcp::{self, Context, Outgoing, Server, thinking};
 use crate::transport::http::{Site, accepts};
-use crate::transport::status::{empty, json_response};
+use crate::transport::status::{empty, full};
 use crate::transport::{Access, Body, headers, sse};
 
 /// The version that this endpoint's errors speak of before the request's own is known.
@@ -201,9 +201,7 @@ pub(super) fn respond(
     access: &mut Access,
 ) -> Response<Body> {
     access.outcome = Some(word(response));
-    let mut http = json_response(status, &());
-    *http.body_mut() = Body::Full(response.to_json().into_bytes());
-    http
+    full(status, "application/json", response.to_json().into_bytes())
 }
 
 /// What a response says, as a fixed word for the log.

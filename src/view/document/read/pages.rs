@@ -6,6 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use crate::json;
 use crate::store::import::refuse;
 use crate::view::document::read::members::{Members, shown};
 use crate::view::document::read::{Checked, Kind, Reader, Sink};
@@ -161,7 +162,7 @@ impl<S: Sink> Reader<'_, S> {
             Member::Version => {
                 let version: Json = map.next_value()?;
                 if version.as_u64() != Some(VERSION.into()) {
-                    let version: String = version.to_string().chars().take(20).collect();
+                    let version: String = json::text(&version).chars().take(20).collect();
                     let reason = format!("{version} came; this program reads {VERSION}");
                     return Err(self.stop(place, "version", &reason));
                 }
