@@ -4,7 +4,7 @@ mod branches;
 mod brief;
 mod walk;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use crate::clock::Timestamp;
 use crate::database::{Database, DatabaseError};
@@ -164,17 +164,18 @@ impl<D: Database> Reader<'_, D> {
         if self.sequence.newest.rewinds == 0 {
             return Ok(HashSet::new());
         }
-        let mut by_branch: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
+        let mut nodes: Vec<Node> = Vec::new();
         for step in steps {
             // Sorted as they come: a page has few, and a sort for any number of them is large.
-            let nodes = by_branch.entry(step.branch).or_default();
-            let place = nodes.partition_point(|node| node.ordinal < step.ordinal);
-            nodes.insert(place, step.node());
+            let key = |node: &Node| (node.branch, node.ordinal);
+            let node = step.node();
+            let place = nodes.partition_point(|known| key(known) < key(&node));
+            nodes.insert(place, node);
         }
         let mut superseded = HashSet::new();
-        for nodes in by_branch.into_values() {
+        for nodes in nodes.chunk_by(|one, next| one.branch == next.branch) {
             superseded.extend(nodes.iter().map(|node| node.ordinal));
-            for node in graph::active_among(self.sequence, &nodes)? {
+            for node in graph::active_among(self.sequence, nodes)? {
                 superseded.remove(&node.ordinal);
             }
         }
