@@ -65,7 +65,8 @@ impl Compiler {
     /// `cargo` that builds for Wasm with this compiler.
     pub fn cargo(&self) -> Result<Command> {
         // A call hashes some hundred bytes, for which the rounds of SHA-256 need not be written out sixty-four times.
-        let mut flags = vec![remap(), "--cfg=sha2_backend_soft=\"compact\"".to_owned()];
+        let mut flags = vec!["--cfg=sha2_backend_soft=\"compact\"".to_owned()];
+        flags.extend(remap());
         let mut command = match self {
             Self::AtHand => Command::new(cargo()),
             Self::Debian { sysroot } => {
@@ -81,17 +82,19 @@ impl Compiler {
     }
 }
 
-/// Takes this machine's folders out of the paths that panic messages carry, so that the Worker tells nobody of them
-/// and is the same wherever it was built.
-fn remap() -> String {
+/// Takes this machine's folders, and what its cargo calls a registry, out of the paths that panic messages carry, so that
+/// the Worker tells nobody of them and is the same wherever it was built.
+fn remap() -> impl Iterator<Item = String> {
     let home = env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(env::home_dir()?.join(".cargo")))
         .unwrap_or_default();
-    format!(
-        "--remap-path-prefix={}=crates",
-        home.join("registry/src").display()
-    )
+    let registries = fs::read_dir(home.join("registry/src"));
+    registries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|folder| format!("--remap-path-prefix={}=crates", folder.path().display()))
 }
 
 /// The `cargo` that started this program.
