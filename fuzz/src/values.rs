@@ -1,5 +1,7 @@
 //! Values that only this server can have made: cursors, and what stands sealed in the database.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use durable_thinking::clock::Timestamp;
 use durable_thinking::fresh::Fresh;
 use durable_thinking::page::{CHARACTERS_DEFAULT, Cursor, LIMIT_DEFAULT, Order, Query, View};
@@ -16,6 +18,13 @@ fn query(view: View) -> Query {
         characters_max: CHARACTERS_DEFAULT,
         cursor: None,
     }
+}
+
+/// 16 bytes that depend on all of `data`.
+fn mixed(data: &[u8]) -> [u8; 16] {
+    let mut hasher = DefaultHasher::new();
+    data.hash(&mut hasher);
+    u128::from(hasher.finish()).to_be_bytes()
 }
 
 /// A text as a cursor: it is refused, or it is one that this server would write. Made from numbers, a cursor serves its own
@@ -38,6 +47,8 @@ pub fn cursor(data: &[u8]) {
         last: u32::from_be_bytes(*last),
         newest: u32::from_be_bytes(*newest),
     };
+    // With other keys for every input: what the fuzzer has seen of one cursor would let it write another.
+    let keys = Keys::derive(&SequenceId::new(mixed(data)));
     let text = cursor.render(&keys, &own);
     assert_eq!(Cursor::parse(&text, &keys, &own), Ok(cursor));
     assert!(Cursor::parse(&text, &keys, &query(View::Active)).is_err());
