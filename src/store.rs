@@ -118,19 +118,18 @@ impl<D: Database> Store<D> {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
-        let sql = format!("select {SEQUENCE_COLUMNS} from sequence where lookup = ?");
-        let Some(mut row) = self
-            .database
-            .query(&sql, &[lookup.into()])?
-            .into_iter()
-            .next()
-        else {
+        // Ordinals take the low 22 bits of a place.
+        let sql = format!(
+            "with found as (select {SEQUENCE_COLUMNS} from sequence where lookup = +?) \
+             select found.*, {STEP_COLUMNS} from found left join thought \
+             on place between id << 22 and (id << 22) + 4194303 order by place desc limit 1"
+        );
+        let rows = self.database.query(&sql, &[lookup.into()])?;
+        let Some(mut columns) = rows.into_iter().next() else {
             return Ok(None);
         };
-        let row = SequenceRow::read(&mut row)?;
-        let newest = self
-            .newest(row.sequence)?
-            .ok_or(DatabaseError::Corrupt("a sequence has no thought"))?;
+        let row = SequenceRow::read(&mut columns)?;
+        let newest = Step::read(&mut columns)?;
         // An imported thought may be older than the import.
         if is_expired(newest.created_at.max(row.written_at), settings, now) {
             return Ok(None);
@@ -144,7 +143,7 @@ impl<D: Database> Store<D> {
 
     fn newest(&self, sequence: i64) -> Result<Option<Step>, DatabaseError> {
         let sql = format!(
-            "select {STEP_COLUMNS} from thought where place between ? and ? order by place desc limit 1"
+            "select {STEP_COLUMNS} from thought where place between +? and +? order by place desc limit 1"
         );
         let range = [
             Value::from(place(sequence, 0)),

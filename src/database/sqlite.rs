@@ -134,10 +134,21 @@ impl Database for Sqlite {
         Ok(rows)
     }
 
+    fn exclusive<T, E: From<DatabaseError>>(
+        &self,
+        body: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.transaction(body)
+    }
+
     fn transaction<T, E: From<DatabaseError>>(
         &self,
         body: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
+        // Inside of [`Self::exclusive`], which rolls back what fails in here.
+        if !self.connection.is_autocommit() {
+            return body();
+        }
         // Immediate: a transaction that reads first and writes later could not take the lock from another process.
         self.within(TransactionBehavior::Immediate, body)
     }

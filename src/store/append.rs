@@ -30,7 +30,8 @@ impl<D: Database> Store<D> {
     /// 1. The same call arriving twice (the Worker retries the object) is known by its call id.
     /// 2. A client's repeat is known by its content, against the newest thought of its branch.
     /// 3. Otherwise the branch and all references are resolved, or the call is refused and nothing is written.
-    /// 4. The new row is decided from the newest row of the branch and of the sequence, and written.
+    /// 4. The new row is decided from the newest row of the branch and of the sequence, and written: by one statement, or in
+    ///    one transaction where a sequence or a branch begins with it.
     pub fn append(
         &self,
         draft: &Draft,
@@ -46,7 +47,7 @@ impl<D: Database> Store<D> {
             repeat_match: repeat_match(&keys, draft),
         };
         self.database
-            .transaction(|| match self.find(&keys, settings, fresh.now)? {
+            .exclusive(|| match self.find(&keys, settings, fresh.now)? {
                 Some(sequence) => append.to(&sequence),
                 None if draft.is_first => append.first(self),
                 None => Err(not_found().into()),
@@ -66,7 +67,7 @@ struct Append<'a> {
 impl Append<'_> {
     fn first<D: Database>(&self, store: &Store<D>) -> Result<Appended, Error> {
         refuse::references_without_sequence(self.draft)?;
-        let step = self.begin(store)?;
+        let step = store.database.transaction(|| self.begin(store))?;
         let sequence = store
             .find(self.keys, self.settings, self.fresh.now)?
             .ok_or(DatabaseError::Corrupt(
@@ -101,14 +102,27 @@ impl Append<'_> {
         }
         let target = target::resolve(self, sequence, branch, head.as_ref())?;
         let before = Before::read(sequence, branch, head, &target)?;
-        let index = match (branch, &target.fork) {
-            (Some(branch), _) => branch,
-            (None, Some(fork)) => self.create_branch(sequence, *fork)?,
+        let step = match (branch, target.fork) {
+            (Some(branch), _) => self.write(sequence, &before, branch, &target)?,
+            (None, Some(fork)) => sequence.database.transaction(|| {
+                let branch = self.create_branch(sequence, fork)?;
+                self.write(sequence, &before, branch, &target)
+            })?,
             (None, None) => return Err(DatabaseError::Corrupt("a branch without a fork").into()),
         };
-        let step = step::next(self, &before, index, &target);
-        self.insert(sequence.database, sequence.row.sequence, &step)?;
         self.answer(sequence, &step, false)
+    }
+
+    fn write<D: Database>(
+        &self,
+        sequence: &Sequence<'_, D>,
+        before: &Before,
+        branch: u32,
+        target: &Target,
+    ) -> Result<Step, Error> {
+        let step = step::next(self, before, branch, target);
+        self.insert(sequence.database, sequence.row.sequence, &step)?;
+        Ok(step)
     }
 
     /// The index of the draft's branch, if the sequence has it.
@@ -155,7 +169,7 @@ impl Append<'_> {
         sequence: &Sequence<'_, D>,
         fork: graph::Node,
     ) -> Result<u32, Error> {
-        let count = sequence.branch_count()?;
+        let count = sequence.row.branches;
         if count >= BRANCHES_MAX {
             return Err(Refusal::new(
                 Code::BranchLimit,
@@ -232,7 +246,7 @@ impl Append<'_> {
             total: step.total,
             thoughts: sequence.newest.ordinal.max(step.ordinal),
             branch: sequence.describe(self.keys, step.branch)?,
-            branches: sequence.branch_count()?,
+            branches: sequence.row.branches.max(step.branch),
             forks: step.forks,
             revised,
             superseded: step.superseded,

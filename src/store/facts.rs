@@ -47,7 +47,7 @@ impl<D: Database> Sequence<'_, D> {
             return Ok(Some(self.newest.clone()));
         }
         let sql = format!(
-            "select {STEP_COLUMNS} from thought where sequence = ? and branch = ? order by place desc limit 1"
+            "select {STEP_COLUMNS} from thought where sequence = +? and branch = +? order by place desc limit 1"
         );
         self.one(&sql, &[self.id(), branch.into()], Step::read)
     }
@@ -69,7 +69,7 @@ impl<D: Database> Sequence<'_, D> {
     /// The newest revision in the chain that begins at `root`.
     pub(crate) fn newest_revision(&self, root: u32) -> Result<Option<Step>, DatabaseError> {
         let sql = format!(
-            "select {STEP_COLUMNS} from thought where sequence = ? and revises_root = ? order by place desc limit 1"
+            "select {STEP_COLUMNS} from thought where sequence = +? and revises_root = +? order by place desc limit 1"
         );
         self.one(&sql, &[self.id(), root.into()], Step::read)
     }
@@ -97,23 +97,13 @@ impl<D: Database> Sequence<'_, D> {
     /// Branches beside `main`, oldest first.
     pub(crate) fn branch_rows(&self, limit: u32) -> Result<Vec<BranchRow>, DatabaseError> {
         let sql = format!(
-            "select {BRANCH_COLUMNS} from branch where sequence = ? order by branch limit ?"
+            "select {BRANCH_COLUMNS} from branch where sequence = +? order by branch limit ?"
         );
         self.database
             .query(&sql, &[self.id(), limit.into()])?
             .into_iter()
             .map(|mut row| BranchRow::read(&mut row))
             .collect()
-    }
-
-    /// How many branches there are beside `main`: they are numbered without gaps.
-    pub(crate) fn branch_count(&self) -> Result<u32, DatabaseError> {
-        self.one(
-            "select branch from branch where sequence = ? order by branch desc limit 1",
-            &[self.id()],
-            |row| small(row.integer(Column("branch", "branch"))?),
-        )
-        .map(Option::unwrap_or_default)
     }
 
     /// At most `limit` different numbers of `branch` up to `cutoff`, lowest first, each found by one step through the index.
@@ -126,7 +116,7 @@ impl<D: Database> Sequence<'_, D> {
         let mut numbers: Vec<u32> = Vec::new();
         while numbers.len() < limit {
             let next = self.one(
-                "select number from thought where sequence = ? and branch = ? and number > ? and number <= ? order by number limit 1",
+                "select number from thought where sequence = +? and branch = +? and number > +? and number <= +? order by number limit 1",
                 &[
                     self.id(),
                     branch.into(),
@@ -201,14 +191,14 @@ impl<D: Database> Facts for Sequence<'_, D> {
             return Ok(Some(self.newest.node()));
         }
         let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? order by place desc limit 1"
+            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? order by place desc limit 1"
         );
         self.one(&sql, &[self.id(), branch.into()], read_node)
     }
 
     fn called(&self, branch: u32, number: u32, until: u32) -> Result<Option<Node>, DatabaseError> {
         let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and number = ? and place <= ? order by place desc limit 1"
+            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? and number = +? and place <= +? order by place desc limit 1"
         );
         let params = [self.id(), branch.into(), number.into(), self.until(until)];
         self.one(&sql, &params, read_node)
@@ -221,7 +211,7 @@ impl<D: Database> Facts for Sequence<'_, D> {
         until: u32,
     ) -> Result<Option<Node>, DatabaseError> {
         let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = ? and branch = ? and position = ? and place <= ? order by place desc limit 1"
+            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? and position = +? and place <= +? order by place desc limit 1"
         );
         let params = [self.id(), branch.into(), position.into(), self.until(until)];
         self.one(&sql, &params, read_node)

@@ -219,7 +219,7 @@ impl<D: Database> Importer<'_, D> {
         Ok(Imported {
             sequence_id: self.sequence_id,
             thoughts: sequence.newest.ordinal,
-            branches: sequence.branch_count()?,
+            branches: sequence.row.branches,
         })
     }
 }

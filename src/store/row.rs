@@ -188,9 +188,13 @@ pub(crate) struct SequenceRow {
     pub created_at: Timestamp,
     /// Older than the truth, if the sequence went on; never younger.
     pub written_at: Timestamp,
+    /// How many branches there are beside `main`: they are numbered without gaps.
+    pub branches: u32,
 }
 
-pub(crate) const SEQUENCE_COLUMNS: &str = "sequence, title, origin, created_at, written_at";
+/// With names that no column of a thought has.
+pub(crate) const SEQUENCE_COLUMNS: &str = "sequence.sequence as id, title, origin, created_at as begun, written_at, \
+     (select branch from branch where branch.sequence = sequence.sequence order by branch desc limit 1)";
 
 impl SequenceRow {
     pub(crate) fn read(row: &mut Row) -> Result<Self, DatabaseError> {
@@ -206,6 +210,11 @@ impl SequenceRow {
                 row.integer(Column("sequence", "written_at"))?
                     .unsigned_abs(),
             ),
+            branches: row
+                .optional_integer(Column("branch", "branch"))?
+                .map(small)
+                .transpose()?
+                .unwrap_or_default(),
         })
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn unknown_branch<D: Database>(
         names.push(facts::open_name(append.keys, &row)?);
     }
     names.truncate(LISTED_MAX);
-    let count = sequence.branch_count()?.saturating_add(1);
+    let count = sequence.row.branches.saturating_add(1);
     let exist = list(
         &names.iter().map(ToString::to_string).collect::<Vec<_>>(),
         usize::try_from(count).unwrap_or(usize::MAX) > names.len(),

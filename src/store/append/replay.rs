@@ -7,7 +7,7 @@ use crate::refusal::{Code, Refusal};
 use crate::seal::Keys;
 use crate::sequence_id::SequenceId;
 use crate::settings::Settings;
-use crate::store::append::step::{self, Before};
+use crate::store::append::step::Before;
 use crate::store::append::target::{self, Target};
 use crate::store::append::{Append, refuse, repeat_match};
 use crate::store::facts::Sequence;
@@ -93,8 +93,8 @@ impl Replay<'_> {
                 .map_err(|error| self.point(error))?,
             (None, None) => return Err(DatabaseError::Corrupt("a branch without a fork").into()),
         };
-        let step = step::next(&append, &before, index, &target);
-        append.insert(sequence.database, sequence.row.sequence, &step)?;
+        let step = append.write(sequence, &before, index, &target)?;
+        sequence.row.branches = sequence.row.branches.max(index);
         sequence.newest = step;
         Ok(())
     }

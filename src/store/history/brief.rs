@@ -11,7 +11,7 @@ use crate::graph::{self, MAIN};
 use crate::page::BranchSummary;
 use crate::seal::Field;
 use crate::store::Error;
-use crate::store::history::walk::{named_branch, path_row, segments};
+use crate::store::history::walk::{named_branch, path_rows, segments};
 use crate::store::history::{Reader, Sealed};
 use crate::store::row::{STEP_COLUMNS, Step, place};
 
@@ -71,7 +71,7 @@ impl<D: Database> Reader<'_, D> {
     fn newest_summary(&self, branch: u32) -> Result<Option<(Step, String)>, Error> {
         let sql = format!(
             "select {STEP_COLUMNS}, text from thought \
-             where sequence = ? and branch = ? and summarizes_through is not null order by place desc limit ?"
+             where sequence = +? and branch = +? and summarizes_through is not null order by place desc limit ?"
         );
         let id = self.sequence.row.sequence;
         for sealed in self.read(&sql, &[id.into(), branch.into(), SUMMARIES_TRIED.into()])? {
@@ -93,17 +93,10 @@ impl<D: Database> Reader<'_, D> {
         let segments = segments(self.sequence, branch, head.ordinal, first)?;
         let mut steps: Vec<PathStep> = Vec::new();
         let mut shown: HashMap<u32, usize> = HashMap::new();
-        for position in first..=head.position {
-            let Some(segment) = segments
-                .iter()
-                .find(|segment| segment.above < position && position <= segment.top)
-            else {
-                continue;
-            };
-            let Some(sealed) = path_row(self.sequence, segment, position)? else {
-                continue;
-            };
-            self.add_step(&sealed, &mut steps, &mut shown)?;
+        for segment in &segments {
+            for sealed in path_rows(self.sequence, segment, first, head.position)? {
+                self.add_step(&sealed, &mut steps, &mut shown)?;
+            }
         }
         Ok((steps, first.saturating_sub(covered).saturating_sub(1)))
     }
@@ -144,7 +137,7 @@ impl<D: Database> Reader<'_, D> {
     fn ruled_out(&self) -> Result<Vec<RuledOut>, Error> {
         let sql = format!(
             "select {STEP_COLUMNS}, text from thought \
-             where sequence = ? and revises_root is not null order by place desc limit ?"
+             where sequence = +? and revises_root is not null order by place desc limit ?"
         );
         let id = self.sequence.row.sequence;
         self.read(&sql, &[id.into(), REVISIONS_MAX.into()])?
@@ -166,7 +159,7 @@ impl<D: Database> Reader<'_, D> {
 
     /// The newest branches beside the path, and how many more there are.
     fn lanes(&self, focus: u32) -> Result<(Vec<Lane>, u32), Error> {
-        let count = self.sequence.branch_count()?;
+        let count = self.sequence.row.branches;
         let first = count.saturating_sub(BRANCHES_MAX).saturating_add(1);
         let mut lanes = Vec::new();
         let mut hanging: HashMap<u32, bool> = HashMap::new();

@@ -158,13 +158,13 @@ impl Walk {
         let range = [Value::from(place(id, low)), place(id, high).into()];
         match self.way {
             Way::Branch(branch) => (
-                "sequence = ? and branch = ? and place between ? and ?",
+                "sequence = +? and branch = +? and place between +? and +?",
                 [Value::from(id), branch.into()]
                     .into_iter()
                     .chain(range)
                     .collect(),
             ),
-            Way::All | Way::Path(_) => ("place between ? and ?", range.to_vec()),
+            Way::All | Way::Path(_) => ("place between +? and +?", range.to_vec()),
         }
     }
 
@@ -174,31 +174,37 @@ impl Walk {
         segments: &[Segment],
         limit: u32,
     ) -> Result<Vec<(u32, Sealed)>, DatabaseError> {
-        let top = segments.last().map_or(0, |segment| segment.top);
-        let mut position = match (self.ascending, self.last) {
-            (true, last) => last.unwrap_or_default().saturating_add(1),
-            (false, None) => top,
-            (false, Some(last)) => last.saturating_sub(1),
-        };
+        let limit = limit.saturating_sub(1);
         let mut rows = Vec::new();
-        for _ in 0..limit {
-            let Some(segment) = segments
-                .iter()
-                .find(|segment| (segment.above..segment.top).contains(&position.saturating_sub(1)))
-                .filter(|_| position > 0)
-            else {
-                break;
+        if self.ascending {
+            let first = self.last.unwrap_or_default().saturating_add(1);
+            for segment in segments {
+                rows.extend(path_rows(
+                    sequence,
+                    segment,
+                    first,
+                    first.saturating_add(limit),
+                )?);
+            }
+        } else {
+            let last = match self.last {
+                None => segments.last().map_or(0, |segment| segment.top),
+                Some(last) => last.saturating_sub(1),
             };
-            let Some(sealed) = path_row(sequence, segment, position)? else {
-                break;
-            };
-            rows.push((position, sealed));
-            position = match self.ascending {
-                true => position.saturating_add(1),
-                false => position.saturating_sub(1),
-            };
+            for segment in segments {
+                rows.extend(path_rows(
+                    sequence,
+                    segment,
+                    last.saturating_sub(limit),
+                    last,
+                )?);
+            }
+            rows.reverse();
         }
-        Ok(rows)
+        Ok(rows
+            .into_iter()
+            .map(|sealed| (sealed.step.position, sealed))
+            .collect())
     }
 }
 
@@ -211,30 +217,45 @@ impl Sealed {
     }
 }
 
-/// The thought of a segment at one position.
-pub(in crate::store) fn path_row<D: Database>(
+/// The thoughts of a segment from position `first` to `last`, in this order.
+pub(in crate::store) fn path_rows<D: Database>(
     sequence: &Sequence<'_, D>,
     segment: &Segment,
-    position: u32,
-) -> Result<Option<Sealed>, DatabaseError> {
-    let id = sequence.row.sequence;
-    let sql = format!(
-        "select {STEP_COLUMNS}, text from thought \
-         where sequence = ? and branch = ? and position = ? and place <= ? order by place desc limit 1"
-    );
-    let params = [
-        id.into(),
-        segment.branch.into(),
-        position.into(),
-        place(id, segment.newest).into(),
-    ];
-    sequence
-        .database
-        .query(&sql, &params)?
-        .into_iter()
-        .next()
+    first: u32,
+    last: u32,
+) -> Result<Vec<Sealed>, DatabaseError> {
+    let positions = first.max(segment.above.saturating_add(1))..=last.min(segment.top);
+    if positions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let read = |rest: &str, numbers: &[u32]| {
+        let id = sequence.row.sequence;
+        let sql = format!(
+            "select {STEP_COLUMNS}, text from thought where sequence = +? and branch = +? and place <= +? and position {rest}"
+        );
+        let newest = place(id, segment.newest);
+        let mut params = vec![id.into(), segment.branch.into(), newest.into()];
+        params.extend(numbers.iter().map(|number| Value::from(*number)));
+        sequence.database.query(&sql, &params)
+    };
+    let mut rows = Vec::new();
+    if sequence.newest.rewinds == 0 {
+        // No two thoughts of a branch have one position.
+        let (first, last) = (*positions.start(), *positions.end());
+        let count = last.saturating_sub(first).saturating_add(1);
+        // The limit keeps SQLite from looking at what follows.
+        rows = read(
+            "between +? and +? order by position limit ?",
+            &[first, last, count],
+        )?;
+    } else {
+        for position in positions {
+            rows.extend(read("= +? order by place desc limit 1", &[position])?);
+        }
+    }
+    rows.into_iter()
         .map(|mut row| Sealed::read(&mut row))
-        .transpose()
+        .collect()
 }
 
 /// The index of the branch that a reader names; none when no branch is named.
