@@ -19,11 +19,14 @@ function fail(error) {
 // An exception that nobody caught came out of Wasm, in the middle of its work: what it left behind cannot be trusted.
 addEventListener("error", (event) => fail(event.error ?? new Error("the Worker failed")));
 
+function revive() {
+  if (!life.criticalError) return;
+  wasm.__wbg_reset_state();
+  life.criticalError = false;
+}
+
 async function run(call) {
-  if (life.criticalError) {
-    wasm.__wbg_reset_state();
-    life.criticalError = false;
-  }
+  revive();
   const { promise, reject } = Promise.withResolvers();
   inFlight.add(reject);
   try {
@@ -150,6 +153,7 @@ function objectClass(name) {
     #instance;
 
     #object() {
+      revive();
       if (this.#instance !== life.instanceId) {
         this.#inner = new wasm[name](this.ctx, this.env);
         this.#instance = life.instanceId;
@@ -157,9 +161,18 @@ function objectClass(name) {
       return this.#inner;
     }
 
-    async fetch(request) {
-      request.received = new Uint8Array(await request.arrayBuffer());
-      return run(() => this.#object().fetch(request));
+    // Called over RPC. Wasm answers before it returns: it lets no other call in between, and throws only when it is over.
+    async ask(question, requestId) {
+      let object, answer;
+      try {
+        object = this.#object();
+        answer = object.ask(question, requestId);
+      } catch (error) {
+        fail(error);
+        throw error;
+      }
+      if (object.is_unsettled()) await run(() => object.settle(requestId));
+      return answer;
     }
 
     async alarm() {

@@ -2,13 +2,15 @@
 //!
 //! What a call does is left to `tools`; who may make one to the Worker, since nobody else reaches this object.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
-use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
+use wasm_bindgen::prelude::*;
+use worker::worker_sys::DurableObjectState;
+use worker::{Env, Error, State};
 
 use super::alarm::Alarm;
-use super::stub::{self, REQUEST_ID};
-use super::{host, log, message};
+use super::stub::{self, Silence};
+use super::{host, log};
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
 use crate::log::{Level, cost, database_fault, expired, fault};
@@ -18,68 +20,53 @@ use crate::store::{self, Store};
 use crate::tools::{self, Call, Outcome};
 use crate::wire;
 
-/// Asks whether the store opens. Any other path is a call.
-pub(super) const CHECK: &str = "https://object/check";
-pub(super) const CALL: &str = "https://object/call";
-
-#[durable_object(alarm)]
+/// What `entry.mjs` makes a class of the platform of.
+#[wasm_bindgen]
 pub struct ThoughtStore {
     state: State,
     alarm: Alarm,
     settings: Settings,
     store: OnceCell<Store<Durable>>,
+    /// A call may have brought the next expiry nearer.
+    is_unsettled: Cell<bool>,
 }
 
-impl DurableObject for ThoughtStore {
-    fn new(state: State, env: Env) -> Self {
+#[wasm_bindgen]
+impl ThoughtStore {
+    #[wasm_bindgen(constructor)]
+    #[allow(clippy::needless_pass_by_value)] // the shape of a constructor for JavaScript
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
         let lookup = |name: &str| host::variable(&env, name);
         log::set_level(Level::parse(lookup).0);
         Self {
-            state,
+            state: State::from(state),
             // The Worker reports what cannot be understood.
             settings: Settings::parse(lookup).0,
             store: OnceCell::new(),
             alarm: Alarm::default(),
+            is_unsettled: Cell::default(),
         }
     }
 
-    async fn fetch(&self, request: Request) -> Result<Response> {
-        let request_id = request.headers().get(REQUEST_ID)?.unwrap_or_default();
-        let outcome = if request.inner().url() == CHECK {
-            self.store().map(|_| None).map_err(store::Error::from)
-        } else {
-            let call: Call =
-                match wire::read(&message::received(request.inner()).unwrap_or_default()) {
-                    Ok(call) => call,
-                    Err(error) => return stub::refuse(error),
-                };
-            let outcome = self.run(&call, &request_id)?;
-            // Only a new sequence or an import can bring the next expiry nearer; a changed setting is seen after a start.
-            let begins = match &outcome {
-                Ok(Outcome::Appended(appended)) => appended.ordinal == 1,
-                Ok(Outcome::Imported(_)) => true,
-                _ => false,
-            };
-            let is_fault = matches!(&outcome, Err(store::Error::Fault(_)));
-            if begins || !self.alarm.is_known() && !is_fault {
-                self.keep_alarm(&request_id).await;
-            }
-            outcome.map(Some)
-        };
-        let answer: Answer = match outcome {
-            Ok(outcome) => Ok(outcome),
-            Err(store::Error::Refused(refusal)) => Err(refusal),
-            // Not an answer: the Worker asks the instance that comes after this one.
-            Err(store::Error::Fault(DatabaseError::Reset)) => {
-                return Response::error("reset", stub::OVER);
-            }
-            Err(store::Error::Fault(fault)) => Err(told(&request_id, &fault)),
-        };
-        stub::reply(&answer)
+    /// Runs a call and returns the bytes of its answer, or the word of a silence; without a question it opens the store and
+    /// looks no further. Nothing is awaited in here, so no other call comes between.
+    pub fn ask(&self, question: Option<Vec<u8>>, request_id: &str) -> JsValue {
+        stub::reply(self.answer(question, request_id))
+    }
+
+    /// Whether [`Self::settle`] has something to do before the answer may be sent.
+    pub fn is_unsettled(&self) -> bool {
+        self.is_unsettled.get()
+    }
+
+    /// Sets the alarm. A call that was stored stays stored whatever becomes of it, so a failure is only logged.
+    pub async fn settle(&self, request_id: String) {
+        self.is_unsettled.set(false);
+        self.keep_alarm(&request_id).await;
     }
 
     /// Deletes what has expired, in portions, and says when to look again.
-    async fn alarm(&self) -> Result<Response> {
+    pub async fn alarm(&self) -> Result<(), JsValue> {
         let fresh = host::fresh()?;
         let request_id = fresh.request_id();
         self.alarm.rang();
@@ -91,20 +78,20 @@ impl DurableObject for ThoughtStore {
             Err(fault) => {
                 log::print(&database_fault(&request_id, &fault));
                 // The platform rings again for an alarm that failed.
-                return Err("the sweep failed".into());
+                return Err(Error::from("the sweep failed").into());
             }
         }
         self.keep_alarm(&request_id).await;
-        Response::empty()
+        Ok(())
     }
 }
 
 /// What the Worker reads: an outcome, none for a check, or a refusal.
-pub(super) type Answer = std::result::Result<Option<Outcome>, Refusal>;
+pub(super) type Answer = Result<Option<Outcome>, Refusal>;
 
 impl ThoughtStore {
     /// The store, opened by the first call that needs it. A failure is not kept: the next call tries again.
-    fn store(&self) -> std::result::Result<&Store<Durable>, DatabaseError> {
+    fn store(&self) -> Result<&Store<Durable>, DatabaseError> {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
@@ -112,7 +99,20 @@ impl ThoughtStore {
         Ok(self.store.get_or_init(|| store))
     }
 
-    /// A call that was stored stays stored whatever becomes of the alarm, so a failure is only logged.
+    fn answer(&self, question: Option<Vec<u8>>, request_id: &str) -> Result<Answer, Silence> {
+        let outcome = match question {
+            None => self.store().map(|_| None).map_err(store::Error::from),
+            Some(question) => self.run(&wire::read(&question)?, request_id).map(Some),
+        };
+        match outcome {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(store::Error::Refused(refusal)) => Ok(Err(refusal)),
+            // Not an answer: the Worker asks the instance that comes after this one.
+            Err(store::Error::Fault(DatabaseError::Reset)) => Err(Silence::Over),
+            Err(store::Error::Fault(fault)) => Ok(Err(told(request_id, &fault))),
+        }
+    }
+
     async fn keep_alarm(&self, request_id: &str) {
         let (wanted, now) = match (self.store(), host::fresh()) {
             (Ok(store), Ok(fresh)) => (store.next_expiry(&self.settings), fresh.now),
@@ -130,22 +130,26 @@ impl ThoughtStore {
         }
     }
 
-    /// Nothing is awaited in here, so no other call comes between.
-    fn run(
-        &self,
-        call: &Call,
-        request_id: &str,
-    ) -> Result<std::result::Result<Outcome, store::Error>> {
-        let fresh = host::fresh()?;
-        Ok(self.store().map_err(store::Error::from).and_then(|store| {
-            let before = store.database().cost();
-            let result = tools::run(call, store, &self.settings, &fresh);
-            if log::is_on(Level::Debug) {
-                let spent = difference(before, store.database().cost());
-                log::print(&cost(request_id, name(call), spent));
-            }
-            result
-        }))
+    fn run(&self, call: &Call, request_id: &str) -> Result<Outcome, store::Error> {
+        let fresh = host::fresh().map_err(|_| DatabaseError::Corrupt("no chance to be had"))?;
+        let store = self.store()?;
+        let before = store.database().cost();
+        let result = tools::run(call, store, &self.settings, &fresh);
+        if log::is_on(Level::Debug) {
+            let spent = difference(before, store.database().cost());
+            log::print(&cost(request_id, name(call), spent));
+        }
+        // Only a new sequence or an import can bring the next expiry nearer; a changed setting is seen after a start.
+        let begins = match &result {
+            Ok(Outcome::Appended(appended)) => appended.ordinal == 1,
+            Ok(Outcome::Imported(_)) => true,
+            _ => false,
+        };
+        let is_fault = matches!(&result, Err(store::Error::Fault(_)));
+        if begins || !self.alarm.is_known() && !is_fault {
+            self.is_unsettled.set(true);
+        }
+        result
     }
 }
 

@@ -6,8 +6,8 @@ use wasm_bindgen::JsValue;
 use worker::{Delay, Error, ObjectNamespace, js_sys};
 
 use super::log;
-use super::object::{Answer, CALL, CHECK};
-use super::stub::{self, Failure};
+use super::object::Answer;
+use super::stub::{self, Failure, Silence};
 use crate::database::durable::RESET;
 use crate::fresh::Fresh;
 use crate::log::fault;
@@ -31,7 +31,7 @@ impl ToolHost for Remote {
     async fn call(&self, call: &Call, fresh: &Fresh) -> Result<Outcome, Refusal> {
         let request_id = fresh.request_id();
         let answered = match wire::write(call) {
-            Ok(body) => self.ask(CALL, Some(&body), &request_id).await,
+            Ok(body) => self.ask(Some(&body), &request_id).await,
             Err(error) => Err(error.into()),
         };
         match answered {
@@ -44,7 +44,7 @@ impl ToolHost for Remote {
 
     async fn check(&self, fresh: &Fresh) -> Result<(), Refusal> {
         let request_id = fresh.request_id();
-        match self.ask(CHECK, None, &request_id).await {
+        match self.ask(None, &request_id).await {
             Ok(answer) => answer.map(drop),
             Err(error) => Err(unavailable(&request_id, reason(&error))),
         }
@@ -53,15 +53,10 @@ impl ToolHost for Remote {
 
 impl Remote {
     /// Asks the object, and asks again while the platform says that it may help.
-    async fn ask(
-        &self,
-        url: &str,
-        body: Option<&[u8]>,
-        request_id: &str,
-    ) -> Result<Answer, Failure> {
+    async fn ask(&self, question: Option<&[u8]>, request_id: &str) -> Result<Answer, Failure> {
         let mut pauses = PAUSES_MILLISECONDS.into_iter();
         loop {
-            match self.ask_once(url, body, request_id).await {
+            match self.ask_once(question, request_id).await {
                 Err(error) if Advice::of(&error) == Advice::Repeat => match pauses.next() {
                     Some(pause) => Delay::from(Duration::from_millis(pause)).await,
                     None => return Err(error),
@@ -72,14 +67,9 @@ impl Remote {
     }
 
     /// A stub that has failed once keeps failing, so every try takes a fresh one.
-    async fn ask_once(
-        &self,
-        url: &str,
-        body: Option<&[u8]>,
-        request_id: &str,
-    ) -> Result<Answer, Failure> {
+    async fn ask_once(&self, question: Option<&[u8]>, request_id: &str) -> Result<Answer, Failure> {
         let stub = self.objects.get_by_name(INSTANCE)?;
-        let answer = stub::ask(stub, url, body, request_id).await?;
+        let answer = stub::ask(stub, question, request_id).await?;
         Ok(wire::read(&answer)?)
     }
 }
@@ -98,11 +88,11 @@ impl Advice {
     fn of(failure: &Failure) -> Self {
         let (original, message) = match failure {
             // A deploy is under way: the next instance answers.
-            Failure::Version | Failure::Reset => return Self::Repeat,
+            Failure::Object(Silence::Version | Silence::Over) => return Self::Repeat,
             Failure::Platform(Error::UnknownJsError {
                 original, message, ..
             }) => (original, message),
-            Failure::Object | Failure::Platform(_) => return Self::None,
+            Failure::Object(Silence::Fault) | Failure::Platform(_) => return Self::None,
         };
         let is = |name: &str| {
             js_sys::Reflect::get(original, &JsValue::from_str(name))
@@ -119,7 +109,7 @@ impl Advice {
 }
 
 fn reason(failure: &Failure) -> &'static str {
-    if matches!(failure, Failure::Version) {
+    if matches!(failure, Failure::Object(Silence::Version)) {
         return "other_version";
     }
     match Advice::of(failure) {

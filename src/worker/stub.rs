@@ -1,79 +1,86 @@
-//! One question to a Durable Object: bytes there, bytes back, with as few steps through the platform as there are.
+//! One question to a Durable Object: bytes there, bytes back, over the platform's RPC.
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use worker::js_sys::Uint8Array;
-use worker::{Error, Response, Result, Stub};
+use worker::{Error, Stub};
 
 use crate::wire;
-
-/// The id under which the Worker logs the request.
-pub(super) const REQUEST_ID: &str = "x-request-id";
-/// The status of an object that runs another version of this program than the Worker.
-const OTHER_VERSION: u16 = 409;
-/// The status of an instance that is over.
-pub(super) const OVER: u16 = 503;
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
     #[wasm_bindgen(catch, js_name = ask)]
     async fn ask_platform(
         stub: &JsValue,
-        url: &str,
-        body: Option<&[u8]>,
+        question: Option<&[u8]>,
         request_id: &str,
-    ) -> std::result::Result<JsValue, JsValue>;
+    ) -> Result<JsValue, JsValue>;
 }
 
-/// Posts `body` to the object, or asks with a GET when there is none.
+/// Asks the object; without a question, whether it is well.
 pub(super) async fn ask(
     stub: Stub,
-    url: &str,
-    body: Option<&[u8]>,
+    question: Option<&[u8]>,
     request_id: &str,
-) -> std::result::Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, Failure> {
     let stub = stub.into_rpc::<JsValue>();
-    let answer = ask_platform(&stub, url, body, request_id).await;
+    let answer = ask_platform(&stub, question, request_id).await;
     let answer = answer.map_err(Error::from)?;
-    if let Some(bytes) = answer.dyn_ref::<Uint8Array>() {
-        return Ok(bytes.to_vec());
-    }
-    let status = |known: u16| answer == known;
-    Err(if status(OTHER_VERSION) {
-        Failure::Version
-    } else if status(OVER) {
-        Failure::Reset
-    } else {
-        Failure::Object
-    })
-}
-
-/// What an object answers.
-pub(super) fn reply(answer: &impl Serialize) -> Result<Response> {
-    match wire::write(answer) {
-        Ok(bytes) => Response::from_bytes(bytes),
-        Err(error) => refuse(error),
+    match answer.dyn_ref::<Uint8Array>() {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(Silence::named(&answer).into()),
     }
 }
 
-/// What an object answers to a message that it cannot read.
-pub(super) fn refuse(error: wire::Error) -> Result<Response> {
-    let status = match error {
-        wire::Error::Version => OTHER_VERSION,
-        wire::Error::Damaged => 400,
-    };
-    Response::error(error.to_string(), status)
+/// What an object answers: bytes, or a word.
+pub(super) fn reply(answer: Result<impl Serialize, Silence>) -> JsValue {
+    match answer.and_then(|answer| Ok(wire::write(&answer)?)) {
+        Ok(bytes) => Uint8Array::from(bytes.as_slice()).into(),
+        Err(silence) => silence.name().into(),
+    }
+}
+
+/// Why an object gave no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Silence {
+    /// It runs another version of this program.
+    Version,
+    /// The instance is over: the one after it answers.
+    Over,
+    /// It failed, or could not read the question.
+    Fault,
+}
+
+impl Silence {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Over => "over",
+            Self::Fault => "fault",
+        }
+    }
+
+    fn named(word: &JsValue) -> Self {
+        [Self::Version, Self::Over]
+            .into_iter()
+            .find(|silence| word == silence.name())
+            .unwrap_or(Self::Fault)
+    }
+}
+
+impl From<wire::Error> for Silence {
+    fn from(error: wire::Error) -> Self {
+        match error {
+            wire::Error::Version => Self::Version,
+            wire::Error::Damaged => Self::Fault,
+        }
+    }
 }
 
 /// Why a question got no answer.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The object runs another version of this program.
-    Version,
-    /// The instance is over: the one after it answers.
-    Reset,
-    /// The object answered, but not as one of ours does.
-    Object,
+    Object(Silence),
     Platform(Error),
 }
 
@@ -83,11 +90,14 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<Silence> for Failure {
+    fn from(silence: Silence) -> Self {
+        Self::Object(silence)
+    }
+}
+
 impl From<wire::Error> for Failure {
     fn from(error: wire::Error) -> Self {
-        match error {
-            wire::Error::Version => Self::Version,
-            wire::Error::Damaged => Self::Object,
-        }
+        Self::Object(error.into())
     }
 }

@@ -5,10 +5,12 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
-use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
+use wasm_bindgen::prelude::*;
+use worker::worker_sys::DurableObjectState;
+use worker::{Env, Error, State};
 
-use super::stub::{self, Failure};
-use super::{host, log, message};
+use super::stub::{self, Failure, Silence};
+use super::{host, log};
 use crate::database::DatabaseError;
 use crate::database::durable::Durable;
 use crate::log::{Level, fault};
@@ -20,67 +22,70 @@ use crate::wire;
 const BINDING: &str = "AUTH_VAULT";
 /// The one vault of this deployment.
 const INSTANCE: &str = "main";
-const URL: &str = "https://vault/ask";
 /// How soon what is new is looked at for cleaning up.
 const SWEEP: Duration = Duration::from_hours(1);
 
 /// Asks the vault once, over a fresh stub: one that failed keeps failing.
-pub(super) async fn ask(env: &Env, ask: &Ask) -> std::result::Result<Answer, Trouble> {
+pub(super) async fn ask(env: &Env, ask: &Ask) -> Result<Answer, Trouble> {
     ask_once(env, ask).await.map_err(|_| Trouble)
 }
 
-async fn ask_once(env: &Env, ask: &Ask) -> std::result::Result<Answer, Failure> {
+async fn ask_once(env: &Env, ask: &Ask) -> Result<Answer, Failure> {
     let stub = env.durable_object(BINDING)?.get_by_name(INSTANCE)?;
     let question = wire::write(ask)?;
-    let answer = stub::ask(stub, URL, Some(&question), "").await?;
+    let answer = stub::ask(stub, Some(&question), "").await?;
     Ok(wire::read(&answer)?)
 }
 
-#[durable_object(alarm)]
+/// What `entry.mjs` makes a class of the platform of.
+#[wasm_bindgen]
 pub struct AuthVault {
     state: State,
     vault: OnceCell<Vault<Durable>>,
     /// Whether this instance knows that the alarm is set.
     alarm_is_set: Cell<bool>,
+    /// Something was written that has to go again some day.
+    is_unsettled: Cell<bool>,
 }
 
-impl DurableObject for AuthVault {
-    fn new(state: State, env: Env) -> Self {
+#[wasm_bindgen]
+impl AuthVault {
+    #[wasm_bindgen(constructor)]
+    #[allow(clippy::needless_pass_by_value)] // the shape of a constructor for JavaScript
+    pub fn new(state: DurableObjectState, env: Env) -> Self {
         log::set_level(Level::parse(|name| host::variable(&env, name)).0);
         Self {
-            state,
+            state: State::from(state),
             vault: OnceCell::new(),
-            alarm_is_set: Cell::new(false),
+            alarm_is_set: Cell::default(),
+            is_unsettled: Cell::default(),
         }
     }
 
-    async fn fetch(&self, request: Request) -> Result<Response> {
-        let ask: Ask = match wire::read(&message::received(request.inner()).unwrap_or_default()) {
-            Ok(ask) => ask,
-            Err(error) => return stub::refuse(error),
-        };
-        let fresh = host::fresh()?;
-        let answered = self.vault().and_then(|vault| vault.answer(&ask, &fresh));
-        let answer = match answered {
-            Ok(answer) => answer,
-            Err(error) => {
-                log::print(&fault(&fresh.request_id(), "vault", &error.to_string()));
-                return Response::error("fault", 500);
-            }
-        };
-        if !self.alarm_is_set.get() && leaves_something(&ask) {
-            let storage = self.state.storage();
-            // One that an earlier instance set stays: pushed back each time, it would never ring.
-            if storage.get_alarm().await?.is_none() {
-                storage.set_alarm(SWEEP).await?;
-            }
-            self.alarm_is_set.set(true);
+    /// Returns the bytes of the answer, or the word of a silence.
+    pub fn ask(&self, question: Option<Vec<u8>>, _request_id: &str) -> JsValue {
+        stub::reply(self.answer(&question.unwrap_or_default()))
+    }
+
+    /// Whether [`Self::settle`] has something to do before the answer may be sent.
+    pub fn is_unsettled(&self) -> bool {
+        self.is_unsettled.get()
+    }
+
+    /// Sets the alarm that cleans up.
+    pub async fn settle(&self, _request_id: String) -> Result<(), JsValue> {
+        self.is_unsettled.set(false);
+        let storage = self.state.storage();
+        // One that an earlier instance set stays: pushed back each time, it would never ring.
+        if storage.get_alarm().await?.is_none() {
+            storage.set_alarm(SWEEP).await?;
         }
-        stub::reply(&answer)
+        self.alarm_is_set.set(true);
+        Ok(())
     }
 
     /// Deletes what is over, and comes again while something is left.
-    async fn alarm(&self) -> Result<Response> {
+    pub async fn alarm(&self) -> Result<(), JsValue> {
         self.alarm_is_set.set(false);
         let fresh = host::fresh()?;
         match self.vault().and_then(|vault| vault.sweep(&fresh)) {
@@ -93,16 +98,30 @@ impl DurableObject for AuthVault {
             Err(error) => {
                 log::print(&fault(&fresh.request_id(), "vault", &error.to_string()));
                 // The platform rings again for an alarm that failed.
-                return Err("the sweep failed".into());
+                return Err(Error::from("the sweep failed").into());
             }
         }
-        Response::empty()
+        Ok(())
     }
 }
 
 impl AuthVault {
+    fn answer(&self, question: &[u8]) -> Result<Answer, Silence> {
+        let ask: Ask = wire::read(question)?;
+        let fresh = host::fresh().map_err(|_| Silence::Fault)?;
+        let answered = self.vault().and_then(|vault| vault.answer(&ask, &fresh));
+        let answer = answered.map_err(|error| {
+            log::print(&fault(&fresh.request_id(), "vault", &error.to_string()));
+            Silence::Fault
+        })?;
+        if !self.alarm_is_set.get() && leaves_something(&ask) {
+            self.is_unsettled.set(true);
+        }
+        Ok(answer)
+    }
+
     /// The vault, opened by the first question. A failure is not kept: the next question tries again.
-    fn vault(&self) -> std::result::Result<&Vault<Durable>, DatabaseError> {
+    fn vault(&self) -> Result<&Vault<Durable>, DatabaseError> {
         if let Some(vault) = self.vault.get() {
             return Ok(vault);
         }

@@ -36,18 +36,11 @@ function once(object, name, get) {
 
 const error = (message, marks) => Object.assign(new Error(message), marks);
 
-// In the middle of Wasm's work on a request.
+// In the middle of Wasm's work.
 const IN_WASM = {
   // The body is longer than any allocation of Rust's may be: a panic, which ends in Wasm's `unreachable`.
-  panic(request) {
-    const lie = () => once(Object.getPrototypeOf(Uint8Array.prototype), "length", () => 2 ** 31);
-    if (request.received) return lie();
-    const read = request.arrayBuffer.bind(request);
-    request.arrayBuffer = async () => {
-      const body = await read();
-      lie();
-      return body;
-    };
+  panic() {
+    once(Object.getPrototypeOf(Uint8Array.prototype), "length", () => 2 ** 31);
   },
   // The clock throws: an exception that Wasm does not catch, through its frames.
   exception() {
@@ -69,10 +62,10 @@ const ON_THE_WAY = {
     throw error("Network connection lost.", { retryable: true });
   },
   // In the middle of a deploy: the object runs another version of the program.
-  async "other-version"(ask, request) {
-    const body = new Uint8Array(await request.arrayBuffer());
-    body[0] += 1;
-    return ask(new Request(request, { body }));
+  async "other-version"(ask, question) {
+    const other = question.slice();
+    other[0] += 1;
+    return ask(other);
   },
   async overloaded() {
     throw error("Durable Object is overloaded. Too many requests queued.", { overloaded: true, retryable: true });
@@ -90,12 +83,12 @@ function stub(place, real) {
   let broken;
   return {
     // A stub that has failed once keeps failing.
-    async fetch(request) {
+    async ask(question, requestId) {
       if (broken) throw broken;
       const fault = due(place);
-      const ask = (sent = request) => real.fetch(sent);
+      const ask = (sent = question) => real.ask(sent, requestId);
       try {
-        return await (fault ? ON_THE_WAY[fault](ask, request) : ask());
+        return await (fault ? ON_THE_WAY[fault](ask, question) : ask());
       } catch (met) {
         broken = met;
         throw met;
@@ -139,7 +132,7 @@ export function fetch(request, env, context) {
   const asked = request.headers.get("x-fault")?.split(" ");
   if (asked) plan = { place: asked[0], fault: asked[1], left: Number(asked[2] ?? 1) };
   const fault = due("worker");
-  if (fault) IN_WASM[fault](request);
+  if (fault) IN_WASM[fault]();
   broken ??= breakable(env);
   return glue.fetch(request, broken, context);
 }
@@ -150,7 +143,7 @@ const IN_SQL = {
   superseded: () => "Durable Object reset because its code was updated.",
 };
 
-async function withSql(storage, fault, work) {
+function withSql(storage, fault, work) {
   const prototype = Object.getPrototypeOf(storage.sql);
   const before = Object.getOwnPropertyDescriptor(prototype, "exec");
   const value = function (sql, ...params) {
@@ -160,7 +153,7 @@ async function withSql(storage, fault, work) {
   };
   Object.defineProperty(prototype, "exec", { ...before, value });
   try {
-    return await work();
+    return work();
   } finally {
     Object.defineProperty(prototype, "exec", before);
   }
@@ -192,19 +185,17 @@ export class ThoughtStore extends glue.ThoughtStore {
     isWatched = true;
   }
 
-  async fetch(request) {
+  ask(question, requestId) {
+    const ask = () => super.ask(question, requestId);
     const fault = due("object");
-    if (fault in IN_SQL) {
-      return withSql(this.#state.storage, fault, () => super.fetch(request));
-    }
+    if (fault in IN_SQL) return withSql(this.#state.storage, fault, ask);
     if (fault === "abort") this.#state.abort("the object is reset");
     if (fault === "abort-after") {
-      await super.fetch(request);
-      await this.#state.storage.sync();
-      this.#state.abort("the object is reset");
+      ask();
+      return this.#state.storage.sync().then(() => this.#state.abort("the object is reset"));
     }
-    if (fault) IN_WASM[fault](request);
-    return super.fetch(request);
+    if (fault) IN_WASM[fault]();
+    return ask();
   }
 
   alarm() {

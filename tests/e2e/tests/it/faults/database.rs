@@ -81,7 +81,10 @@ fn a_row_that_does_not_decode_is_a_fault_of_ours_and_stops_nothing_else() {
             "update thought set repeat_match = x'00'",
             "repeat_match of thought has another length",
         ),
-        ("delete from thought", "a sequence has no thought"),
+        (
+            "delete from thought",
+            "column place of thought holds null, not an integer",
+        ),
     ] {
         let mut scene = Scene::set();
         tamper(&mut scene, statement);
