@@ -40,7 +40,7 @@ thread_local! {
 
 #[event(fetch)]
 async fn fetch(request: web_sys::Request, env: Env, _: Context) -> Result<web_sys::Response> {
-    let site = site(&env)?;
+    let site = site(&env);
     let message = message::read(&request)?;
     let fresh = host::fresh()?;
     let (start, request_id) = (fresh.now, fresh.request_id());
@@ -54,9 +54,9 @@ async fn fetch(request: web_sys::Request, env: Env, _: Context) -> Result<web_sy
     message::write(response, answered)
 }
 
-fn site(env: &Env) -> Result<Rc<Site>> {
+fn site(env: &Env) -> Rc<Site> {
     if let Some(site) = SITE.with(|cell| cell.get().cloned()) {
-        return Ok(site);
+        return site;
     }
     let lookup = |name: &str| host::variable(env, name);
     let mut config = Config::parse(lookup);
@@ -67,7 +67,7 @@ fn site(env: &Env) -> Result<Rc<Site>> {
         server: Thinking {
             settings: config.settings.clone(),
             host: Remote {
-                objects: env.durable_object("THOUGHT_STORE")?,
+                objects: host::binding(env, "THOUGHT_STORE"),
             },
         },
         authorization: SignIn {
@@ -78,5 +78,5 @@ fn site(env: &Env) -> Result<Rc<Site>> {
         },
         config,
     });
-    Ok(SITE.with(|cell| Rc::clone(cell.get_or_init(|| site))))
+    SITE.with(|cell| Rc::clone(cell.get_or_init(|| site)))
 }

@@ -1,18 +1,28 @@
 //! SQLite of a Durable Object. It translates and decides nothing, like its sibling for rusqlite.
 //!
-//! Only `exec` and `raw` of the platform's cursor are used: what its other methods throw would end the Wasm instance.
+//! Bound by hand in `platform.mjs`: each statement is one step out of Wasm and back.
 
 use std::cell::Cell;
 
+use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
-use worker::{SqlStorage, SqlStorageValue, Storage};
 
 use crate::database::{Cost, Database, DatabaseError, Row, Value};
 
 /// How the platform tells, in several sentences, that an instance of an object was replaced.
 pub(crate) const RESET: &str = "reset because its code";
+/// What stands before the values in the answer to a statement.
+const HEAD: u32 = 3;
+/// Integers cross as doubles.
+const INTEGER_MAX: u64 = 1 << 53;
 
-// The one call that `worker` does not offer. The closure runs before it returns, and an exception rolls back.
+#[wasm_bindgen(module = "/src/worker/platform.mjs")]
+extern "C" {
+    #[wasm_bindgen(catch, js_name = query)]
+    fn run(storage: &JsValue, statement: &str, params: &Array) -> Result<Array, JsValue>;
+}
+
+// The closure runs before it returns, and an exception rolls back.
 #[wasm_bindgen]
 extern "C" {
     type SyncStorage;
@@ -25,45 +35,47 @@ extern "C" {
 
 /// The database of one object. Requests to an object run one after the other between two awaits, and nothing here awaits.
 pub struct Durable {
-    storage: Storage,
-    sql: SqlStorage,
+    storage: JsValue,
     cost: Cell<Cost>,
 }
 
 impl Durable {
-    pub fn new(storage: Storage) -> Self {
+    pub fn new(storage: JsValue) -> Self {
         Self {
-            sql: storage.sql(),
             storage,
             cost: Cell::default(),
         }
     }
 
-    fn charge(&self, rows_read: usize, rows_written: usize) {
+    fn charge(&self, rows_read: u64, rows_written: u64) {
         let Cost {
             rows_read: read,
             rows_written: written,
         } = self.cost.get();
         self.cost.set(Cost {
-            rows_read: read.saturating_add(count(rows_read)),
-            rows_written: written.saturating_add(count(rows_written)),
+            rows_read: read.saturating_add(rows_read),
+            rows_written: written.saturating_add(rows_written),
         });
     }
 }
 
 impl Database for Durable {
     fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        let params = params
-            .iter()
-            .map(to_platform)
-            .collect::<Result<Vec<_>, _>>()?;
-        let cursor = self.sql.exec(sql, params).map_err(statement)?;
-        let mut rows = Vec::new();
-        for row in cursor.raw() {
-            let values = row.map_err(statement)?.into_iter().map(from_platform);
-            rows.push(Row::new(values.collect()));
+        let values = Array::new();
+        for param in params {
+            values.push(&to_platform(param)?);
         }
-        self.charge(cursor.rows_read(), cursor.rows_written());
+        let answer = run(&self.storage, sql, &values).map_err(|thrown| statement(&thrown))?;
+        let columns = count(&answer, 0);
+        self.charge(count(&answer, 1), count(&answer, 2));
+        let mut rows = Vec::new();
+        let mut row = Vec::new();
+        for index in HEAD..answer.length() {
+            row.push(from_platform(&answer.get(index)));
+            if u64::try_from(row.len()).is_ok_and(|length| length == columns) {
+                rows.push(Row::new(std::mem::take(&mut row)));
+            }
+        }
         Ok(rows)
     }
 
@@ -73,7 +85,7 @@ impl Database for Durable {
     ) -> Result<T, E> {
         let mut body = Some(body);
         let mut decided = None;
-        let storage: &SyncStorage = self.storage.as_raw().unchecked_ref();
+        let storage: &SyncStorage = self.storage.unchecked_ref();
         let ended = storage.transaction_sync(&mut || {
             let result = body.take().map(|body| body());
             // The decision stays on this side; the exception only tells the platform to roll back.
@@ -88,7 +100,7 @@ impl Database for Durable {
         match (ended, decided) {
             (Ok(_), Some(Ok(value))) => Ok(value),
             (Err(_), Some(Err(error))) => Err(error),
-            (Err(thrown), _) => Err(statement(thrown.into()).into()),
+            (Err(thrown), _) => Err(statement(&thrown).into()),
             (Ok(_), _) => Err(DatabaseError::Corrupt("a transaction did not run").into()),
         }
     }
@@ -98,35 +110,47 @@ impl Database for Durable {
     }
 }
 
-fn to_platform(value: &Value) -> Result<SqlStorageValue, DatabaseError> {
+fn to_platform(value: &Value) -> Result<JsValue, DatabaseError> {
     Ok(match value {
-        Value::Null => SqlStorageValue::Null,
-        Value::Integer(value) => SqlStorageValue::try_from_i64(*value).map_err(statement)?,
-        Value::Real(value) => SqlStorageValue::Float(*value),
-        Value::Text(value) => SqlStorageValue::String(value.clone()),
-        Value::Blob(value) => SqlStorageValue::Blob(value.clone()),
+        Value::Null => JsValue::NULL,
+        Value::Integer(value) if value.unsigned_abs() > INTEGER_MAX => {
+            return Err(DatabaseError::Corrupt("an integer is out of range"));
+        }
+        #[allow(clippy::cast_precision_loss)] // within what a double holds
+        Value::Integer(value) => (*value as f64).into(),
+        Value::Real(value) => (*value).into(),
+        Value::Text(value) => value.as_str().into(),
+        Value::Blob(value) => Uint8Array::from(value.as_slice()).into(),
     })
 }
 
-fn from_platform(value: SqlStorageValue) -> Value {
-    match value {
-        SqlStorageValue::Null => Value::Null,
-        SqlStorageValue::Boolean(value) => Value::from(value),
-        SqlStorageValue::Integer(value) => Value::Integer(value),
-        SqlStorageValue::Float(value) => Value::Real(value),
-        SqlStorageValue::String(value) => Value::Text(value),
-        SqlStorageValue::Blob(value) => Value::Blob(value),
+fn from_platform(value: &JsValue) -> Value {
+    if let Some(number) = value.as_f64() {
+        #[allow(clippy::cast_possible_truncation)] // it is compared
+        let integer = number as i64;
+        #[allow(clippy::cast_precision_loss, clippy::float_cmp)]
+        return match integer as f64 == number {
+            true => Value::Integer(integer),
+            false => Value::Real(number),
+        };
+    }
+    match value.dyn_ref::<Uint8Array>() {
+        Some(bytes) => Value::Blob(bytes.to_vec()),
+        None => value.as_string().map_or(Value::Null, Value::Text),
     }
 }
 
-fn count(rows: usize) -> u64 {
-    u64::try_from(rows).unwrap_or(u64::MAX)
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
+fn count(answer: &Array, index: u32) -> u64 {
+    answer.get(index).as_f64().unwrap_or_default() as u64
 }
 
-#[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
-fn statement(error: worker::Error) -> DatabaseError {
+fn statement(thrown: &JsValue) -> DatabaseError {
     // The text is the only code that the platform gives.
-    let text = error.to_string();
+    let text = Reflect::get(thrown, &"message".into())
+        .ok()
+        .and_then(|message| message.as_string())
+        .unwrap_or_default();
     if text.contains("SQLITE_FULL") {
         DatabaseError::Full
     } else if text.contains(RESET) {

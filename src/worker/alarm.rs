@@ -1,22 +1,30 @@
-//! The object's alarm for retention: set only when its time changes, and never in the past.
+//! The objects' alarms: set only when their time changes, and never in the past.
 
 use std::cell::Cell;
 
-use wasm_bindgen::JsValue;
-use worker::js_sys::Date;
-use worker::{Result, ScheduledTime, Storage};
+use wasm_bindgen::prelude::*;
 
 use crate::clock::Timestamp;
 
 /// The least time ahead. An alarm in the past would ring at once, and again.
 const AHEAD_MILLISECONDS: u64 = 1_000;
+
+#[wasm_bindgen(module = "/src/worker/platform.mjs")]
+extern "C" {
+    #[wasm_bindgen(catch, js_name = keepAlarm)]
+    async fn keep_alarm(storage: &JsValue, time: Option<f64>) -> Result<(), JsValue>;
+
+    #[wasm_bindgen(catch, js_name = beginAlarm)]
+    async fn begin_alarm(storage: &JsValue, time: f64) -> Result<(), JsValue>;
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Alarm {
     set: Cell<Set>,
 }
 
 /// What is known of the alarm since this instance started.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Set {
     #[default]
     Unknown,
@@ -31,9 +39,13 @@ impl From<Option<Timestamp>> for Set {
 }
 
 impl Alarm {
-    /// Whether the alarm has been looked at since this instance started.
     pub(super) fn is_known(&self) -> bool {
-        !matches!(self.set.get(), Set::Unknown)
+        self.set.get() != Set::Unknown
+    }
+
+    /// Whether this instance knows that it will ring.
+    pub(super) fn is_set(&self) -> bool {
+        matches!(self.set.get(), Set::At(_))
     }
 
     /// The alarm rang, so none is set.
@@ -44,30 +56,28 @@ impl Alarm {
     /// Makes the alarm ring at `wanted`.
     pub(super) async fn keep(
         &self,
-        storage: &Storage,
+        storage: &JsValue,
         wanted: Option<Timestamp>,
         now: Timestamp,
-    ) -> Result<()> {
-        let set = match self.set.get() {
-            Set::At(set) => Some(set),
-            Set::Never => None,
-            Set::Unknown => storage.get_alarm().await?.map(|milliseconds| {
-                Timestamp::from_milliseconds(u64::try_from(milliseconds).unwrap_or_default())
-            }),
-        };
+    ) -> Result<(), JsValue> {
         let wanted = wanted.map(|wanted| wanted.max(now.plus_milliseconds(AHEAD_MILLISECONDS)));
-        match (set, wanted) {
-            (Some(set), Some(wanted)) if set == wanted => {}
-            (_, Some(wanted)) => {
-                // Years fit exactly: `Timestamp` ends within what a double holds.
-                #[allow(clippy::cast_precision_loss)]
-                let date = Date::new(&JsValue::from_f64(wanted.milliseconds() as f64));
-                storage.set_alarm(ScheduledTime::new(date)).await?;
-            }
-            (Some(_), None) => storage.delete_alarm().await?,
-            (None, None) => {}
+        if self.set.get() != Set::from(wanted) {
+            keep_alarm(storage, wanted.map(milliseconds)).await?;
+            self.set.set(wanted.into());
         }
-        self.set.set(wanted.into());
         Ok(())
     }
+
+    /// Makes it ring at `time`, unless it is to ring already.
+    pub(super) async fn begin(&self, storage: &JsValue, time: Timestamp) -> Result<(), JsValue> {
+        begin_alarm(storage, milliseconds(time)).await?;
+        self.set.set(Set::At(time));
+        Ok(())
+    }
+}
+
+/// Years fit exactly: `Timestamp` ends within what a double holds.
+#[allow(clippy::cast_precision_loss)]
+fn milliseconds(time: Timestamp) -> f64 {
+    time.milliseconds() as f64
 }

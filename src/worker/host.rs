@@ -1,5 +1,6 @@
 //! What only the platform knows: variables, the clock, chance.
 
+use wasm_bindgen::JsValue;
 use worker::{Env, Error, Result, js_sys};
 
 use crate::clock::Timestamp;
@@ -7,7 +8,17 @@ use crate::fresh::Fresh;
 
 /// A variable or secret. A binding of another kind is none.
 pub(crate) fn variable(env: &Env, name: &str) -> Option<String> {
-    js_sys::Reflect::get(env, &name.into()).ok()?.as_string()
+    binding(env, name).as_string()
+}
+
+/// Whatever has this name; `undefined` without it.
+pub(crate) fn binding(env: &Env, name: &str) -> JsValue {
+    js_sys::Reflect::get(env, &name.into()).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// What an object stores in, from the state that it is made with.
+pub(crate) fn storage(state: &JsValue) -> JsValue {
+    js_sys::Reflect::get(state, &"storage".into()).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// The clock. It stands still while Wasm computes and moves with every wait.

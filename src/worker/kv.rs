@@ -7,6 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use worker::Env;
 use worker::js_sys::{Object, Promise, Reflect};
 
+use super::host;
 use crate::oauth::port::Trouble;
 
 const BINDING: &str = "OAUTH_KV";
@@ -30,7 +31,7 @@ extern "C" {
 
 /// The store. A deployment without the binding has no cache, which costs time and nothing else.
 fn namespace(env: &Env) -> Option<Namespace> {
-    let binding = Reflect::get(env, &BINDING.into()).ok()?;
+    let binding = host::binding(env, BINDING);
     (!binding.is_undefined()).then(|| binding.unchecked_into())
 }
 

@@ -5,8 +5,7 @@
 use std::cell::{Cell, OnceCell};
 
 use wasm_bindgen::prelude::*;
-use worker::worker_sys::DurableObjectState;
-use worker::{Env, Error, State};
+use worker::{Env, Error};
 
 use super::alarm::Alarm;
 use super::stub::{self, Silence};
@@ -23,7 +22,7 @@ use crate::wire;
 /// What `entry.mjs` makes a class of the platform of.
 #[wasm_bindgen]
 pub struct ThoughtStore {
-    state: State,
+    storage: JsValue,
     alarm: Alarm,
     settings: Settings,
     store: OnceCell<Store<Durable>>,
@@ -34,12 +33,11 @@ pub struct ThoughtStore {
 #[wasm_bindgen]
 impl ThoughtStore {
     #[wasm_bindgen(constructor)]
-    #[allow(clippy::needless_pass_by_value)] // the shape of a constructor for JavaScript
-    pub fn new(state: DurableObjectState, env: Env) -> Self {
-        let lookup = |name: &str| host::variable(&env, name);
+    pub fn new(state: &JsValue, env: &Env) -> Self {
+        let lookup = |name: &str| host::variable(env, name);
         log::set_level(Level::parse(lookup).0);
         Self {
-            state: State::from(state),
+            storage: host::storage(state),
             // The Worker reports what cannot be understood.
             settings: Settings::parse(lookup).0,
             store: OnceCell::new(),
@@ -95,7 +93,7 @@ impl ThoughtStore {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let store = Store::open(Durable::new(self.state.storage()))?;
+        let store = Store::open(Durable::new(self.storage.clone()))?;
         Ok(self.store.get_or_init(|| store))
     }
 
@@ -119,10 +117,7 @@ impl ThoughtStore {
             _ => return,
         };
         let kept = match wanted {
-            Ok(wanted) => {
-                let storage = self.state.storage();
-                self.alarm.keep(&storage, wanted, now).await
-            }
+            Ok(wanted) => self.alarm.keep(&self.storage, wanted, now).await,
             Err(database) => return drop(told(request_id, &database)),
         };
         if kept.is_err() {

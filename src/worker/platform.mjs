@@ -18,16 +18,44 @@ export function respond(status, lines, body) {
   return response;
 }
 
-// Asks a Durable Object over RPC: the bytes of its answer, or a word that says why there is none. The question lies in Wasm's
-// memory, all of which would be sent with it.
-export async function ask(stub, question, requestId) {
+// Asks a Durable Object over RPC: the bytes of its answer, or a word that says why there is none. A stub that has failed once
+// keeps failing, so every question takes a fresh one. The question lies in Wasm's memory, all of which would be sent with it.
+export async function ask(namespace, name, question, requestId) {
   const life = globalThis.__worker_init_state;
   const { instanceId } = life;
   try {
-    return await stub.ask(question?.slice(), requestId);
+    return await namespace.getByName(name).ask(question?.slice(), requestId);
   } catch (error) {
     // The object may share this instance of Wasm. When it has ended that, nothing goes on here, and `entry.mjs` answers.
     if (life.criticalError || life.instanceId !== instanceId) await new Promise(() => {});
     throw error;
   }
+}
+
+export const pause = (milliseconds) => scheduler.wait(milliseconds);
+
+// Runs a statement: how many columns a row has, the rows read, the rows written, then the values of one row after the other.
+export function query(storage, statement, params) {
+  const cursor = storage.sql.exec(statement, ...params);
+  const answer = [0, 0, 0];
+  for (const row of cursor.raw()) {
+    answer[0] = row.length;
+    for (const value of row) answer.push(value instanceof ArrayBuffer ? new Uint8Array(value) : value);
+  }
+  answer[1] = cursor.rowsRead;
+  answer[2] = cursor.rowsWritten;
+  return answer;
+}
+
+// Makes the alarm ring at `time`, or never. While one rings, none is set.
+export async function keepAlarm(storage, time) {
+  const set = await storage.getAlarm();
+  if (time === undefined) {
+    if (set !== null) await storage.deleteAlarm();
+  } else if (time !== set) await storage.setAlarm(time);
+}
+
+// Makes an alarm ring at `time`, if none is set.
+export async function beginAlarm(storage, time) {
+  if ((await storage.getAlarm()) === null) await storage.setAlarm(time);
 }

@@ -1,9 +1,7 @@
 //! Runs tool calls in the Durable Object: the port of `mcp`, filled over the object's stub.
 
-use std::time::Duration;
-
-use wasm_bindgen::JsValue;
-use worker::{Delay, Error, ObjectNamespace, js_sys};
+use wasm_bindgen::prelude::*;
+use worker::{Error, js_sys};
 
 use super::log;
 use super::object::Answer;
@@ -19,12 +17,17 @@ use crate::wire;
 /// The one store of this deployment.
 const INSTANCE: &str = "personal";
 /// The pauses before the tries that follow the first one. A call carries its own id, so a repeat is the same write.
-const PAUSES_MILLISECONDS: [u64; 3] = [100, 500, 1500];
+const PAUSES_MILLISECONDS: [u32; 3] = [100, 500, 1500];
+
+#[wasm_bindgen(module = "/src/worker/platform.mjs")]
+extern "C" {
+    async fn pause(milliseconds: u32);
+}
 
 /// The store at the other end of a binding.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    pub(crate) objects: ObjectNamespace,
+    pub(crate) objects: JsValue,
 }
 
 impl ToolHost for Remote {
@@ -58,7 +61,7 @@ impl Remote {
         loop {
             match self.ask_once(question, request_id).await {
                 Err(error) if Advice::of(&error) == Advice::Repeat => match pauses.next() {
-                    Some(pause) => Delay::from(Duration::from_millis(pause)).await,
+                    Some(milliseconds) => pause(milliseconds).await,
                     None => return Err(error),
                 },
                 answered => return answered,
@@ -66,10 +69,8 @@ impl Remote {
         }
     }
 
-    /// A stub that has failed once keeps failing, so every try takes a fresh one.
     async fn ask_once(&self, question: Option<&[u8]>, request_id: &str) -> Result<Answer, Failure> {
-        let stub = self.objects.get_by_name(INSTANCE)?;
-        let answer = stub::ask(stub, question, request_id).await?;
+        let answer = stub::ask(&self.objects, INSTANCE, question, request_id).await?;
         Ok(wire::read(&answer)?)
     }
 }

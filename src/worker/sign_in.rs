@@ -8,7 +8,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use worker::Env;
 use worker::js_sys::{Object, Promise, Reflect};
 
-use super::{fetch, kv, log, vault};
+use super::{fetch, host, kv, log, vault};
 use crate::oauth::port::{
     Background, Event, Fetch, Journal, Kv, Limit, Limits, Task, Trouble, Vault, run,
 };
@@ -83,7 +83,7 @@ impl Limits for Edge {
 
 impl Edge {
     async fn ask_limiter(&self, limit: Limit, key: &str) -> Option<JsValue> {
-        let limiter = Reflect::get(&self.env, &binding(limit).into()).ok()?;
+        let limiter = host::binding(&self.env, binding(limit));
         if limiter.is_undefined() {
             if !TOLD.replace(true) {
                 self.note(Event::new("limits", "no_binding"));

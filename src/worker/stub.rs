@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
+use worker::Error;
 use worker::js_sys::Uint8Array;
-use worker::{Error, Stub};
 
 use crate::wire;
 
@@ -11,20 +11,21 @@ use crate::wire;
 extern "C" {
     #[wasm_bindgen(catch, js_name = ask)]
     async fn ask_platform(
-        stub: &JsValue,
+        namespace: &JsValue,
+        name: &str,
         question: Option<&[u8]>,
         request_id: &str,
     ) -> Result<JsValue, JsValue>;
 }
 
-/// Asks the object; without a question, whether it is well.
+/// Asks the object of this name; without a question, whether it is well.
 pub(super) async fn ask(
-    stub: Stub,
+    namespace: &JsValue,
+    name: &str,
     question: Option<&[u8]>,
     request_id: &str,
 ) -> Result<Vec<u8>, Failure> {
-    let stub = stub.into_rpc::<JsValue>();
-    let answer = ask_platform(&stub, question, request_id).await;
+    let answer = ask_platform(namespace, name, question, request_id).await;
     let answer = answer.map_err(Error::from)?;
     match answer.dyn_ref::<Uint8Array>() {
         Some(bytes) => Ok(bytes.to_vec()),

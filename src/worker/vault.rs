@@ -3,12 +3,11 @@
 //! What the vault decides is left to `oauth::vault`; who may ask to the Worker, since nobody else reaches this object.
 
 use std::cell::{Cell, OnceCell};
-use std::time::Duration;
 
 use wasm_bindgen::prelude::*;
-use worker::worker_sys::DurableObjectState;
-use worker::{Env, Error, State};
+use worker::{Env, Error};
 
+use super::alarm::Alarm;
 use super::stub::{self, Failure, Silence};
 use super::{host, log};
 use crate::database::DatabaseError;
@@ -23,27 +22,26 @@ const BINDING: &str = "AUTH_VAULT";
 /// The one vault of this deployment.
 const INSTANCE: &str = "main";
 /// How soon what is new is looked at for cleaning up.
-const SWEEP: Duration = Duration::from_hours(1);
+const SWEEP_MILLISECONDS: u64 = 3_600_000;
 
-/// Asks the vault once, over a fresh stub: one that failed keeps failing.
+/// Asks the vault once.
 pub(super) async fn ask(env: &Env, ask: &Ask) -> Result<Answer, Trouble> {
     ask_once(env, ask).await.map_err(|_| Trouble)
 }
 
 async fn ask_once(env: &Env, ask: &Ask) -> Result<Answer, Failure> {
-    let stub = env.durable_object(BINDING)?.get_by_name(INSTANCE)?;
     let question = wire::write(ask)?;
-    let answer = stub::ask(stub, Some(&question), "").await?;
+    let vaults = host::binding(env, BINDING);
+    let answer = stub::ask(&vaults, INSTANCE, Some(&question), "").await?;
     Ok(wire::read(&answer)?)
 }
 
 /// What `entry.mjs` makes a class of the platform of.
 #[wasm_bindgen]
 pub struct AuthVault {
-    state: State,
+    storage: JsValue,
+    alarm: Alarm,
     vault: OnceCell<Vault<Durable>>,
-    /// Whether this instance knows that the alarm is set.
-    alarm_is_set: Cell<bool>,
     /// Something was written that has to go again some day.
     is_unsettled: Cell<bool>,
 }
@@ -51,13 +49,12 @@ pub struct AuthVault {
 #[wasm_bindgen]
 impl AuthVault {
     #[wasm_bindgen(constructor)]
-    #[allow(clippy::needless_pass_by_value)] // the shape of a constructor for JavaScript
-    pub fn new(state: DurableObjectState, env: Env) -> Self {
-        log::set_level(Level::parse(|name| host::variable(&env, name)).0);
+    pub fn new(state: &JsValue, env: &Env) -> Self {
+        log::set_level(Level::parse(|name| host::variable(env, name)).0);
         Self {
-            state: State::from(state),
+            storage: host::storage(state),
+            alarm: Alarm::default(),
             vault: OnceCell::new(),
-            alarm_is_set: Cell::default(),
             is_unsettled: Cell::default(),
         }
     }
@@ -75,25 +72,22 @@ impl AuthVault {
     /// Sets the alarm that cleans up.
     pub async fn settle(&self, _request_id: String) -> Result<(), JsValue> {
         self.is_unsettled.set(false);
-        let storage = self.state.storage();
         // One that an earlier instance set stays: pushed back each time, it would never ring.
-        if storage.get_alarm().await?.is_none() {
-            storage.set_alarm(SWEEP).await?;
-        }
-        self.alarm_is_set.set(true);
-        Ok(())
+        let time = host::now().plus_milliseconds(SWEEP_MILLISECONDS);
+        self.alarm.begin(&self.storage, time).await
     }
 
     /// Deletes what is over, and comes again while something is left.
     pub async fn alarm(&self) -> Result<(), JsValue> {
-        self.alarm_is_set.set(false);
+        self.alarm.rang();
         let fresh = host::fresh()?;
         match self.vault().and_then(|vault| vault.sweep(&fresh)) {
             Ok(None) => {}
             Ok(Some(seconds)) => {
-                let again = Duration::from_secs(seconds);
-                self.state.storage().set_alarm(again).await?;
-                self.alarm_is_set.set(true);
+                let again = fresh.now.plus_milliseconds(seconds.saturating_mul(1_000));
+                self.alarm
+                    .keep(&self.storage, Some(again), fresh.now)
+                    .await?;
             }
             Err(error) => {
                 log::print(&fault(&fresh.request_id(), "vault", &error.to_string()));
@@ -114,7 +108,7 @@ impl AuthVault {
             log::print(&fault(&fresh.request_id(), "vault", &error.to_string()));
             Silence::Fault
         })?;
-        if !self.alarm_is_set.get() && leaves_something(&ask) {
+        if !self.alarm.is_set() && leaves_something(&ask) {
             self.is_unsettled.set(true);
         }
         Ok(answer)
@@ -125,7 +119,7 @@ impl AuthVault {
         if let Some(vault) = self.vault.get() {
             return Ok(vault);
         }
-        let vault = Vault::open(Durable::new(self.state.storage()))?;
+        let vault = Vault::open(Durable::new(self.storage.clone()))?;
         Ok(self.vault.get_or_init(|| vault))
     }
 }
