@@ -18,13 +18,12 @@ const VERSION: u8 = 1;
 const NONCE_BYTES: usize = 24;
 pub const DIGEST_BYTES: usize = 16;
 
-/// The keys of one sequence, derived when a call has its id and dropped with the call.
+/// The keys of one sequence, derived when a call has its id and dropped with the call. Those that few calls need are derived
+/// by who needs them.
 pub struct Keys {
     lookup: [u8; 32],
+    root: Hkdf<Sha256>,
     cipher: XChaCha20Poly1305,
-    branch: [u8; 32],
-    repeat: [u8; 32],
-    cursor: [u8; 32],
 }
 
 /// What a sealed value is, bound to it as associated data: a value moved to another place does not open.
@@ -47,21 +46,13 @@ pub struct Unopened;
 impl Keys {
     pub fn derive(id: &SequenceId) -> Self {
         let root = Hkdf::<Sha256>::new(Some(b"durable-thinking sequence v1"), id.bytes());
-        let key = |label: &[u8]| {
-            let mut key = [0; 32];
-            // 32 bytes are far below HKDF's limit, so the expansion cannot fail.
-            let _ = root.expand(label, &mut key);
-            key
-        };
         let mut lookup = Sha256::new();
         lookup.update(b"durable-thinking lookup v1\0");
         lookup.update(id.bytes());
         Self {
             lookup: lookup.finalize().into(),
-            cipher: XChaCha20Poly1305::new(&key(b"value encryption").into()),
-            branch: key(b"branch name match"),
-            repeat: key(b"repeated call match"),
-            cursor: key(b"cursor authentication"),
+            cipher: XChaCha20Poly1305::new(&expand(&root, b"value encryption").into()),
+            root,
         }
     }
 
@@ -72,16 +63,19 @@ impl Keys {
 
     /// Equal for equal branch names of this sequence, and tells nothing else.
     pub fn branch_match(&self, name: &str) -> [u8; DIGEST_BYTES] {
-        digest(&self.branch, &[name.as_bytes()])
+        digest(
+            &expand(&self.root, b"branch name match"),
+            &[name.as_bytes()],
+        )
     }
 
     /// Equal for calls with equal content. Each part is preceded by its length, so that parts cannot run together.
     pub fn repeat_match(&self, parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
-        digest(&self.repeat, parts)
+        digest(&expand(&self.root, b"repeated call match"), parts)
     }
 
     pub fn cursor_tag(&self, parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
-        digest(&self.cursor, parts)
+        digest(&expand(&self.root, b"cursor authentication"), parts)
     }
 
     pub fn seal(&self, field: Field, text: &str, fresh: &Fresh) -> Vec<u8> {
@@ -142,6 +136,13 @@ impl Keys {
 /// Compares without telling by its time where two digests differ.
 pub fn equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
+}
+
+fn expand(root: &Hkdf<Sha256>, label: &[u8]) -> [u8; 32] {
+    let mut key = [0; 32];
+    // 32 bytes are far below HKDF's limit, so the expansion cannot fail.
+    let _ = root.expand(label, &mut key);
+    key
 }
 
 fn digest(key: &[u8; 32], parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
