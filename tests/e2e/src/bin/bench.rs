@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what each kind of call costs on bare workerd, beside the least that the platform allows.
 //!
-//! Every row is measured for each server in turn, so that what else the machine does disturbs all of them alike.
+//! Every row is measured for each server in turn, so that what else the machine does disturbs all of them alike; for the
+//! ratios that have a target, all calls take turns.
 //! The CPU of a call is that of the server's process; it is the figure that survives a busy machine.
 
 // A measurement that cannot be made ends the program, and its clock is the machine's.
@@ -21,6 +22,7 @@
     clippy::cast_sign_loss
 )]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +38,9 @@ use serde_json::{Value, json};
 const SAMPLES: usize = 200;
 const LANES: u64 = 8;
 const STARTS: u32 = 10;
+/// For the ratios, each call is made so often before it is the next one's turn, and so many times over.
+const TURN: usize = 25;
+const TURNS: usize = 40;
 const LOAD: Duration = Duration::from_secs(3);
 /// The short ones come again at the end: what differs then is the machine, not the length.
 const LENGTHS: [u64; 4] = [10, 1_000, 10_000, 10];
@@ -111,6 +116,7 @@ fn main() {
             row(name, target, prepare);
         }
     }
+    let mut grown = BTreeMap::new();
     for length in LENGTHS {
         for target in &targets {
             // Several short ones, so that none of them is long before the measurement ends.
@@ -118,6 +124,9 @@ fn main() {
             let sequences: Vec<_> = (0..count).map(|_| grow(target, length)).collect();
             let lanes = AtomicU64::new(0);
             let append: Prepare<'_> = Box::new(|target| append(target, &sequences, length, &lanes));
+            grown
+                .entry((target.address, length))
+                .or_insert_with(|| sequences.clone());
             let sequence = &sequences[0];
             row(&format!("append at {length}"), target, &append);
             for (view, arguments) in [
@@ -133,8 +142,45 @@ fn main() {
             }
         }
     }
+    ratios(&targets[0], &floor, &grown);
     checks();
     rows_of_an_append();
+}
+
+/// The medians of calls that take turns, and what they must not exceed.
+fn ratios(own: &Target, floor: &Target, grown: &BTreeMap<(SocketAddr, u64), Vec<String>>) {
+    // Numbers of their own, behind those of all clients before.
+    let lanes = AtomicU64::new(LANES + 2);
+    let appends = |length| append(own, &grown[&(own.address, length)], length, &lanes);
+    let mut calls = [
+        bare_insert(floor),
+        appends(10),
+        appends(10_000),
+        health(own),
+        list(own),
+    ];
+    let mut times = calls.each_ref().map(|_| Vec::new());
+    for _ in 0..TURNS {
+        for (call, times) in calls.iter_mut().zip(&mut times) {
+            for _ in 0..TURN {
+                let start = Instant::now();
+                call();
+                times.push(start.elapsed());
+            }
+        }
+    }
+    let [bare, short, long, health, list] = times.map(|times| at(&sorted(times.into_iter()), 0.5));
+    println!(
+        "\n{:<34} {:>8} {:>8}",
+        "ratio of medians", "ratio", "at most"
+    );
+    for (name, ratio, most) in [
+        ("append at 10 / one row", short / bare, 1.5),
+        ("append at 10000 / append at 10", long / short, 1.1),
+        ("tools/list / health", list / health, 1.3),
+    ] {
+        println!("{name:<34} {ratio:>8.2} {most:>8.2}");
+    }
 }
 
 /// What the runtime spends until the first answer, with this Worker and with the bare one: the difference is what reading,
