@@ -128,7 +128,7 @@ fn from_platform(value: &JsValue) -> Value {
     if let Some(number) = value.as_f64() {
         #[allow(clippy::cast_possible_truncation)] // it is compared
         let integer = number as i64;
-        #[allow(clippy::cast_precision_loss, clippy::float_cmp)]
+        #[allow(clippy::cast_precision_loss, clippy::float_cmp)] // to the bit
         return match integer as f64 == number {
             true => Value::Integer(integer),
             false => Value::Real(number),

@@ -90,7 +90,7 @@ impl<D: Database> Store<D> {
     /// Imports under way, each with the time of its newest part.
     fn uploads(&self) -> Result<Vec<(Timestamp, i64)>, DatabaseError> {
         let rows = self.database.query(
-            "select written_at, sequence from sequence where lookup < ? order by lookup limit ?",
+            "select written_at, sequence from sequence where lookup < +? order by lookup limit ?",
             &[AFTER_UPLOADS.as_slice().into(), SWEEP_MAX.into()],
         )?;
         rows.into_iter()
@@ -105,7 +105,7 @@ impl<D: Database> Store<D> {
     pub fn purge(&self, cutoff: Timestamp) -> Result<Swept, DatabaseError> {
         self.database.transaction(|| {
             let rows = self.database.query(
-                "select written_at, sequence from sequence where written_at <= ? order by written_at limit ?",
+                "select written_at, sequence from sequence where written_at <= +? order by written_at limit ?",
                 &[milliseconds(cutoff), SWEEP_MAX.into()],
             )?;
             let mut swept = Swept {

@@ -109,6 +109,18 @@ fn names_crate(line: &str, name: &str) -> bool {
     })
 }
 
+/// SQLite plans again for every value that a bare parameter is compared with where a statement has an order (`database`).
+#[test]
+fn ordered_statements_hide_their_parameters() {
+    let is_bare = |line: &str| {
+        let compared = ["= ?", "< ?", "> ?", "between ?", "and ? order"];
+        line.contains("order by") && compared.iter().any(|part| line.contains(part))
+    };
+    assert!(is_bare("select a from t where b <= ? order by c limit ?"));
+    assert!(!is_bare("select a from t where b <= +? order by c limit ?"));
+    only_in(&[], "a bare parameter of an ordered statement", is_bare);
+}
+
 /// The groups of `lib.rs` are the layers: a module may name only its own group and those above it there.
 #[test]
 fn modules_name_only_the_layers_below_them() {
