@@ -19,7 +19,7 @@ use crate::refusal::{Code, Refusal};
 use crate::seal::{Field, Keys, Unopened};
 use crate::settings::Settings;
 use crate::store::facts::Sequence;
-use crate::store::row::{SEQUENCE_COLUMNS, STEP_COLUMNS, SequenceRow, Step, place};
+use crate::store::row::{ORDINAL_BITS, SEQUENCE_COLUMNS, STEP_COLUMNS, SequenceRow, Step, place};
 use crate::thought::THOUGHTS_MAX;
 
 /// The schema that this program writes.
@@ -118,11 +118,10 @@ impl<D: Database> Store<D> {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
-        // Ordinals take the low 22 bits of a place.
         let sql = format!(
             "with found as (select {SEQUENCE_COLUMNS} from sequence where lookup = +?) \
              select found.*, {STEP_COLUMNS} from found left join thought \
-             on place between id << 22 and (id << 22) + 4194303 order by place desc limit 1"
+             on place between id << {ORDINAL_BITS} and (id << {ORDINAL_BITS}) + {THOUGHTS_MAX} order by place desc limit 1"
         );
         let rows = self.database.query(&sql, &[lookup.into()])?;
         let Some(mut columns) = rows.into_iter().next() else {

@@ -6,7 +6,7 @@ use crate::graph::Node;
 use crate::seal::DIGEST_BYTES;
 
 /// Ordinals take the low 22 bits of a thought's key, so one key finds a thought and a range finds a sequence.
-const ORDINAL_BITS: u32 = 22;
+pub(crate) const ORDINAL_BITS: u32 = 22;
 
 /// The key of a thought's row. Sequences stay below 2^31, so keys stay within what a Durable Object holds exactly.
 pub(crate) fn place(sequence: i64, ordinal: u32) -> i64 {
