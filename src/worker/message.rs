@@ -44,7 +44,7 @@ pub(crate) fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>>
 }
 
 /// The body that `entry.mjs` has awaited; none when it did not come.
-pub(super) fn received(request: &web_sys::Request) -> Option<Vec<u8>> {
+fn received(request: &web_sys::Request) -> Option<Vec<u8>> {
     let received = Reflect::get(request, &"received".into()).ok()?;
     received.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
 }
