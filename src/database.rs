@@ -27,6 +27,9 @@ pub struct Cost {
 
 /// SQLite as both hosts offer it: synchronous, so nothing can interleave inside a transaction.
 pub trait Database {
+    /// Whether nobody else writes as long as this adapter lives, so that what it read stays true.
+    const IS_SOLE: bool = false;
+
     /// Runs one statement and drains its rows. At most 100 parameters (the platform's limit).
     ///
     /// Where a statement has an order, it takes its parameters as `+?`: SQLite may plan by the value of a bare one, and so

@@ -8,6 +8,7 @@ mod delete;
 mod facts;
 mod history;
 pub mod import;
+mod memory;
 pub mod retention;
 mod row;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use crate::refusal::{Code, Refusal};
 use crate::seal::{Field, Keys, Unopened};
 use crate::settings::Settings;
 use crate::store::facts::Sequence;
+use crate::store::memory::Memory;
 use crate::store::row::{ORDINAL_BITS, SEQUENCE_COLUMNS, STEP_COLUMNS, SequenceRow, Step, place};
 use crate::thought::THOUGHTS_MAX;
 
@@ -29,6 +31,7 @@ pub const DAY_MILLISECONDS: u64 = 86_400_000;
 
 pub struct Store<D> {
     database: D,
+    memory: Memory,
 }
 
 /// Why the store did not do as asked: the caller's to mend, or ours.
@@ -57,7 +60,10 @@ impl From<Unopened> for Error {
 impl<D: Database> Store<D> {
     /// Makes the schema, or checks that this program knows the one that is there.
     pub fn open(database: D) -> Result<Self, DatabaseError> {
-        let store = Self { database };
+        let store = Self {
+            database,
+            memory: Memory::default(),
+        };
         match store.schema_version()? {
             Some(SCHEMA_VERSION) => {}
             Some(found) if found > SCHEMA_VERSION => {
@@ -73,6 +79,11 @@ impl<D: Database> Store<D> {
 
     pub fn database(&self) -> &D {
         &self.database
+    }
+
+    /// Says that a call comes again since its answer was lost, so it may be stored already. Only such calls are looked for.
+    pub fn expect_repeat(&self, call_id: [u8; 16]) {
+        self.memory.note_repeat(call_id);
     }
 
     fn schema_version(&self) -> Result<Option<i64>, DatabaseError> {
@@ -109,15 +120,34 @@ impl<D: Database> Store<D> {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
-        self.find_at(keys.lookup(), settings, now)
+        let found = match self.memory.find(keys.lookup()) {
+            Some((row, newest)) => Some(Sequence {
+                database: &self.database,
+                row,
+                newest,
+            }),
+            None => {
+                let read = self.read(keys.lookup())?;
+                if let Some(sequence) = &read {
+                    self.remember(keys, &sequence.row, &sequence.newest);
+                }
+                read
+            }
+        };
+        // An imported thought may be older than the import.
+        Ok(found
+            .filter(|it| !is_expired(it.newest.created_at.max(it.row.written_at), settings, now)))
     }
 
-    fn find_at(
-        &self,
-        lookup: &[u8],
-        settings: &Settings,
-        now: Timestamp,
-    ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
+    /// Keeps what is committed, so that the next call need not read it.
+    fn remember(&self, keys: &Keys, row: &SequenceRow, newest: &Step) {
+        if D::IS_SOLE {
+            self.memory.keep(keys.lookup(), row.clone(), newest.clone());
+        }
+    }
+
+    /// The sequence with this lookup, read from the database.
+    fn read(&self, lookup: &[u8]) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
         let sql = format!(
             "with found as (select {SEQUENCE_COLUMNS} from sequence where lookup = +?) \
              select found.*, {STEP_COLUMNS} from found left join thought \
@@ -129,10 +159,6 @@ impl<D: Database> Store<D> {
         };
         let row = SequenceRow::read(&mut columns)?;
         let newest = Step::read(&mut columns)?;
-        // An imported thought may be older than the import.
-        if is_expired(newest.created_at.max(row.written_at), settings, now) {
-            return Ok(None);
-        }
         Ok(Some(Sequence {
             database: &self.database,
             row,

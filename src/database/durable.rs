@@ -60,6 +60,9 @@ impl Durable {
 }
 
 impl Database for Durable {
+    /// An object is the only one of its name, and what could not be committed ends with the instance.
+    const IS_SOLE: bool = true;
+
     fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DatabaseError> {
         let values = Array::new();
         for param in params {

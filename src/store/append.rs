@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::seal::{self, Field, Keys};
 use crate::settings::Settings;
 use crate::store::facts::Sequence;
-use crate::store::row::{STEP_COLUMNS, Step, milliseconds, place};
+use crate::store::row::{STEP_COLUMNS, SequenceRow, Step, milliseconds, place};
 use crate::store::{Error, Store, not_found};
 use crate::thought::{Appended, BRANCHES_MAX, Draft, Place, THOUGHTS_MAX, Warning, WarningCode};
 
@@ -27,7 +27,7 @@ const TITLE_CHARACTERS: usize = 80;
 impl<D: Database> Store<D> {
     /// Appends `draft`, or answers as before when it is a repeat.
     ///
-    /// 1. The same call arriving twice (the Worker retries the object) is known by its call id.
+    /// 1. The same call arriving twice (the Worker retries the object) is known by its call id, once it is said to be a repeat.
     /// 2. A client's repeat is known by its content, against the newest thought of its branch.
     /// 3. Otherwise the branch and all references are resolved, or the call is refused and nothing is written.
     /// 4. The new row is decided from the newest row of the branch and of the sequence, and written: by one statement, or in
@@ -48,7 +48,7 @@ impl<D: Database> Store<D> {
         };
         self.database
             .exclusive(|| match self.find(&keys, settings, fresh.now)? {
-                Some(sequence) => append.to(&sequence),
+                Some(sequence) => append.to(self, &sequence),
                 None if draft.is_first => append.first(self),
                 None => Err(not_found().into()),
             })
@@ -83,8 +83,14 @@ impl Append<'_> {
         Ok(step)
     }
 
-    fn to<D: Database>(&self, sequence: &Sequence<'_, D>) -> Result<Appended, Error> {
-        if let Some(step) = sequence.step_of_call(&self.draft.call_id)? {
+    fn to<D: Database>(
+        &self,
+        store: &Store<D>,
+        sequence: &Sequence<'_, D>,
+    ) -> Result<Appended, Error> {
+        if store.memory.is_repeat(&self.draft.call_id)
+            && let Some(step) = sequence.step_of_call(&self.draft.call_id)?
+        {
             return self.answer(sequence, &step, false);
         }
         let branch = self.existing_branch(sequence)?;
@@ -110,6 +116,11 @@ impl Append<'_> {
             })?,
             (None, None) => return Err(DatabaseError::Corrupt("a branch without a fork").into()),
         };
+        let row = SequenceRow {
+            branches: sequence.row.branches.max(step.branch),
+            ..sequence.row.clone()
+        };
+        store.remember(self.keys, &row, &step);
         self.answer(sequence, &step, false)
     }
 
@@ -197,18 +208,27 @@ impl Append<'_> {
     }
 
     fn insert(&self, database: &impl Database, sequence: i64, step: &Step) -> Result<(), Error> {
-        let mut values = step.values(sequence);
-        values.extend([
-            Value::from(sequence),
-            self.draft.call_id.as_slice().into(),
-            self.keys
-                .seal(Field::Thought(step.ordinal), &self.draft.text, self.fresh)
-                .into(),
-        ]);
-        let marks = vec!["?"; values.len()].join(", ");
-        let sql = format!(
-            "insert into thought ({STEP_COLUMNS}, sequence, call_id, text) values ({marks})"
+        let text = &self.draft.text;
+        let (mut columns, mut values) = (
+            String::from("sequence, call_id, text"),
+            vec![
+                Value::from(sequence),
+                self.draft.call_id.as_slice().into(),
+                self.keys
+                    .seal(Field::Thought(step.ordinal), text, self.fresh)
+                    .into(),
+            ],
         );
+        for (column, value) in STEP_COLUMNS.split(", ").zip(step.values(sequence)) {
+            // Most are null, and each value costs time on its way into SQLite.
+            if value != Value::Null {
+                columns.push_str(", ");
+                columns.push_str(column);
+                values.push(value);
+            }
+        }
+        let marks = vec!["?"; values.len()].join(", ");
+        let sql = format!("insert into thought ({columns}) values ({marks})");
         debug_assert!(place(sequence, step.ordinal) > 0);
         database.query(&sql, &values)?;
         Ok(())

@@ -18,13 +18,15 @@ impl<D: Database> Store<D> {
         now: Timestamp,
     ) -> Result<Option<u32>, Error> {
         let keys = Keys::derive(id);
-        self.database.transaction(|| {
+        let deleted = self.database.transaction(|| {
             let Some(found) = self.find(&keys, settings, now)? else {
                 return Ok(None);
             };
             self.delete_rows(found.row.sequence)?;
             Ok(Some(found.newest.ordinal))
-        })
+        });
+        self.memory.forget_sequences();
+        deleted
     }
 
     pub(super) fn delete_rows(&self, sequence: i64) -> Result<(), DatabaseError> {

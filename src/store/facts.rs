@@ -15,6 +15,9 @@ pub(crate) struct Sequence<'a, D> {
     pub newest: Step,
 }
 
+/// How many thoughts may have come between a call and its repeat: repeats come within seconds.
+const REPEAT_REACH: u32 = 10_000;
+
 const NODE_COLUMNS: &str = "place, branch, number, position, stretch";
 
 impl<D: Database> Sequence<'_, D> {
@@ -41,15 +44,40 @@ impl<D: Database> Sequence<'_, D> {
             .transpose()
     }
 
+    /// How many thoughts the trunk has.
+    pub(crate) fn trunk(&self) -> u32 {
+        self.newest.trunk_length()
+    }
+
+    /// Whether there are thoughts outside of the trunk. Only they are in the indexes.
+    pub(crate) fn is_beyond_trunk(&self) -> bool {
+        self.newest.trunk.is_some()
+    }
+
+    /// The thought of the trunk whose ordinal, number and position this is: there is nothing to read.
+    fn in_trunk(&self, branch: u32, ordinal: u32, until: u32) -> Option<Node> {
+        let is_there = branch == MAIN && (1..=self.trunk().min(until)).contains(&ordinal);
+        is_there.then_some(Node {
+            ordinal,
+            branch: MAIN,
+            number: ordinal,
+            position: ordinal,
+            stretch: 0,
+        })
+    }
+
     /// The newest thought of a branch, with the branch's state.
     pub(crate) fn head_step(&self, branch: u32) -> Result<Option<Step>, DatabaseError> {
         if self.newest.branch == branch {
             return Ok(Some(self.newest.clone()));
         }
         let sql = format!(
-            "select {STEP_COLUMNS} from thought where sequence = +? and branch = +? order by place desc limit 1"
+            "select {STEP_COLUMNS} from thought where sequence = +? and branch = +? and trunk is not null order by place desc limit 1"
         );
-        self.one(&sql, &[self.id(), branch.into()], Step::read)
+        match self.one(&sql, &[self.id(), branch.into()], Step::read)? {
+            None if branch == MAIN => self.step(self.trunk()),
+            found => Ok(found),
+        }
     }
 
     pub(crate) fn step(&self, ordinal: u32) -> Result<Option<Step>, DatabaseError> {
@@ -61,9 +89,33 @@ impl<D: Database> Sequence<'_, D> {
         )
     }
 
+    /// The thought that a call wrote, among the newest. No index holds these ids, since few calls are ever asked again.
     pub(crate) fn step_of_call(&self, call_id: &[u8]) -> Result<Option<Step>, DatabaseError> {
-        let sql = format!("select {STEP_COLUMNS} from thought where sequence = ? and call_id = ?");
-        self.one(&sql, &[self.id(), call_id.into()], Step::read)
+        let sql = format!(
+            "select {STEP_COLUMNS} from thought where place between +? and +? and call_id = +? order by place desc limit 1"
+        );
+        let newest = self.newest.ordinal;
+        let range = [newest.saturating_sub(REPEAT_REACH), newest];
+        let [oldest, newest] = range.map(|ordinal| place(self.row.sequence, ordinal).into());
+        self.one(&sql, &[oldest, newest, call_id.into()], Step::read)
+    }
+
+    /// The newest thought of a branch beyond the trunk that has this number or position.
+    fn newest_of(
+        &self,
+        branch: u32,
+        (column, value): (&str, u32),
+        until: u32,
+    ) -> Result<Option<Node>, DatabaseError> {
+        if !self.is_beyond_trunk() {
+            return Ok(None);
+        }
+        let sql = format!(
+            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? and {column} = +? and place <= +? \
+             and trunk is not null order by place desc limit 1"
+        );
+        let params = [self.id(), branch.into(), value.into(), self.until(until)];
+        self.one(&sql, &params, read_node)
     }
 
     /// The newest revision in the chain that begins at `root`.
@@ -115,17 +167,20 @@ impl<D: Database> Sequence<'_, D> {
     ) -> Result<Vec<u32>, DatabaseError> {
         let mut numbers: Vec<u32> = Vec::new();
         while numbers.len() < limit {
+            let last = numbers.last().copied().unwrap_or_default();
             let next = self.one(
-                "select number from thought where sequence = +? and branch = +? and number > +? and number <= +? order by number limit 1",
-                &[
-                    self.id(),
-                    branch.into(),
-                    numbers.last().copied().unwrap_or_default().into(),
-                    cutoff.into(),
-                ],
+                "select number from thought where sequence = +? and branch = +? and number > +? and number <= +? \
+                 and trunk is not null order by number limit 1",
+                &[self.id(), branch.into(), last.into(), cutoff.into()],
                 |row| small(row.integer(Column("thought", "number"))?),
             )?;
-            match next {
+            let in_trunk = self.in_trunk(branch, last.saturating_add(1), cutoff);
+            match in_trunk
+                .map(|node| node.number)
+                .into_iter()
+                .chain(next)
+                .min()
+            {
                 Some(number) => numbers.push(number),
                 None => break,
             }
@@ -182,26 +237,21 @@ impl<D: Database> Facts for Sequence<'_, D> {
     }
 
     fn node(&self, ordinal: u32) -> Result<Option<Node>, DatabaseError> {
+        let in_trunk = self.in_trunk(MAIN, ordinal, u32::MAX);
+        if in_trunk.is_some() {
+            return Ok(in_trunk);
+        }
         let sql = format!("select {NODE_COLUMNS} from thought where place = ?");
         self.one(&sql, &[place(self.row.sequence, ordinal).into()], read_node)
     }
 
     fn head(&self, branch: u32) -> Result<Option<Node>, DatabaseError> {
-        if self.newest.branch == branch {
-            return Ok(Some(self.newest.node()));
-        }
-        let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? order by place desc limit 1"
-        );
-        self.one(&sql, &[self.id(), branch.into()], read_node)
+        Ok(self.head_step(branch)?.map(|step| step.node()))
     }
 
     fn called(&self, branch: u32, number: u32, until: u32) -> Result<Option<Node>, DatabaseError> {
-        let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? and number = +? and place <= +? order by place desc limit 1"
-        );
-        let params = [self.id(), branch.into(), number.into(), self.until(until)];
-        self.one(&sql, &params, read_node)
+        let found = self.newest_of(branch, ("number", number), until)?;
+        Ok(found.or_else(|| self.in_trunk(branch, number, until)))
     }
 
     fn newest_at(
@@ -210,11 +260,8 @@ impl<D: Database> Facts for Sequence<'_, D> {
         position: u32,
         until: u32,
     ) -> Result<Option<Node>, DatabaseError> {
-        let sql = format!(
-            "select {NODE_COLUMNS} from thought where sequence = +? and branch = +? and position = +? and place <= +? order by place desc limit 1"
-        );
-        let params = [self.id(), branch.into(), position.into(), self.until(until)];
-        self.one(&sql, &params, read_node)
+        let found = self.newest_of(branch, ("position", position), until)?;
+        Ok(found.or_else(|| self.in_trunk(branch, position, until)))
     }
 }
 

@@ -97,7 +97,7 @@ impl<D: Database> Store<D> {
                 importer.sequence = Some(done);
                 return importer.told();
             }
-            importer.sequence = self.find_at(&hidden, &importer.settings, fresh.now)?;
+            importer.sequence = self.read(&hidden)?;
             let stored = importer.sequence.as_ref().map_or(0, |it| it.newest.ordinal);
             if stored > 0 && stored == last && import.more {
                 // The same part again.
@@ -191,7 +191,7 @@ impl<D: Database> Importer<'_, D> {
             return replay.to(sequence);
         }
         replay.first(self.store)?;
-        self.sequence = self.store.find(&self.keys, &self.settings, moment.now)?;
+        self.sequence = self.store.read(self.keys.lookup())?;
         Ok(())
     }
 

@@ -103,7 +103,7 @@ impl<D: Database> Store<D> {
 
     /// Deletes sequences whose last thought is no newer than `cutoff`: the only way to free what nobody has the id of.
     pub fn purge(&self, cutoff: Timestamp) -> Result<Swept, DatabaseError> {
-        self.database.transaction(|| {
+        let swept = self.database.transaction(|| {
             let rows = self.database.query(
                 "select written_at, sequence from sequence where written_at <= +? order by written_at limit ?",
                 &[milliseconds(cutoff), SWEEP_MAX.into()],
@@ -131,7 +131,9 @@ impl<D: Database> Store<D> {
                 }
             }
             Ok(swept)
-        })
+        });
+        self.memory.forget_sequences();
+        swept
     }
 
     fn text_bytes(&self, sequence: i64) -> Result<u64, DatabaseError> {

@@ -43,6 +43,8 @@ pub(crate) struct Step {
     pub open_branches: u32,
     pub main_finished: bool,
     pub rewinds: u32,
+    /// How many thoughts the trunk has; none while this one belongs to it.
+    pub trunk: Option<u32>,
 }
 
 /// The resolved target of a revision, and its place in the chain of revisions of one thought.
@@ -57,7 +59,7 @@ pub(crate) struct Revises {
 
 pub(crate) const STEP_COLUMNS: &str = "place, branch, number, total, position, stretch, steps, created_at, repeat_match, next_needed, \
      finished, needs_more, forks, revises_branch, revises_ordinal, revises_number, revises_root, revision_index, rewind, \
-     superseded, summarizes_through, summarized, warnings, largest_total, open_branches, main_finished, rewinds";
+     superseded, summarizes_through, summarized, warnings, largest_total, open_branches, main_finished, rewinds, trunk";
 
 impl Step {
     pub(crate) fn node(&self) -> Node {
@@ -68,6 +70,11 @@ impl Step {
             position: self.position,
             stretch: self.stretch,
         }
+    }
+
+    /// How many thoughts the trunk has after this one.
+    pub(crate) fn trunk_length(&self) -> u32 {
+        self.trunk.unwrap_or(self.ordinal)
     }
 
     /// Reads the columns of [`STEP_COLUMNS`] and leaves the row at what follows them.
@@ -94,6 +101,10 @@ impl Step {
         let superseded = optional_small(row, "superseded")?;
         let summarizes_through = optional_small(row, "summarizes_through")?;
         let mut read = |column| number(row, column).and_then(small);
+        let (summarized, warnings) = (read("summarized")?, read("warnings")?);
+        let (largest_total, open_branches) = (read("largest_total")?, read("open_branches")?);
+        let main_finished = read("main_finished")? == 1;
+        let rewinds = read("rewinds")?;
         Ok(Self {
             ordinal,
             branch,
@@ -112,46 +123,48 @@ impl Step {
             rewind,
             superseded,
             summarizes_through,
-            summarized: read("summarized")?,
-            warnings: read("warnings")?,
-            largest_total: read("largest_total")?,
-            open_branches: read("open_branches")?,
-            main_finished: read("main_finished")? == 1,
-            rewinds: read("rewinds")?,
+            summarized,
+            warnings,
+            largest_total,
+            open_branches,
+            main_finished,
+            rewinds,
+            trunk: optional_small(row, "trunk")?,
         })
     }
 
-    /// The values of [`STEP_COLUMNS`], in that order.
+    /// The values of [`STEP_COLUMNS`], in that order; null also for a 0 that is the column's default.
     pub(crate) fn values(&self, sequence: i64) -> Vec<Value> {
         let revises = self.revises;
         vec![
             place(sequence, self.ordinal).into(),
-            self.branch.into(),
+            unless_zero(self.branch),
             self.number.into(),
             self.total.into(),
             self.position.into(),
-            self.stretch.into(),
+            unless_zero(self.stretch),
             self.steps.into(),
             milliseconds(self.created_at),
             self.repeat_match.as_slice().into(),
             self.next_needed.into(),
-            self.finished.into(),
-            self.needs_more.into(),
-            self.forks.into(),
+            unless_zero(self.finished),
+            unless_zero(self.needs_more),
+            unless_zero(self.forks),
             revises.map(|revises| revises.branch).into(),
             revises.map(|revises| revises.ordinal).into(),
             revises.map(|revises| revises.number).into(),
             revises.map(|revises| revises.root).into(),
             revises.map(|revises| revises.index).into(),
-            self.rewind.into(),
+            unless_zero(self.rewind),
             self.superseded.into(),
             self.summarizes_through.into(),
-            self.summarized.into(),
-            self.warnings.into(),
+            unless_zero(self.summarized),
+            unless_zero(self.warnings),
             self.largest_total.into(),
-            self.open_branches.into(),
-            self.main_finished.into(),
-            self.rewinds.into(),
+            unless_zero(self.open_branches),
+            unless_zero(self.main_finished),
+            unless_zero(self.rewinds),
+            self.trunk.into(),
         ]
     }
 }
@@ -240,6 +253,13 @@ impl BranchRow {
             fork_ordinal: small(row.integer(Column("branch", "fork_ordinal"))?)?,
             fork_number: small(row.integer(Column("branch", "fork_number"))?)?,
         })
+    }
+}
+
+fn unless_zero(value: impl Into<u32>) -> Value {
+    match value.into() {
+        0 => Value::Null,
+        value => value.into(),
     }
 }
 

@@ -100,7 +100,10 @@ impl ThoughtStore {
     fn answer(&self, question: Option<Vec<u8>>, request_id: &str) -> Result<Answer, Silence> {
         let outcome = match question {
             None => self.store().map(|_| None).map_err(store::Error::from),
-            Some(question) => self.run(&wire::read(&question)?, request_id).map(Some),
+            Some(question) => {
+                let (is_repeat, call) = wire::read(&question)?;
+                self.run(&call, is_repeat, request_id).map(Some)
+            }
         };
         match outcome {
             Ok(outcome) => Ok(Ok(outcome)),
@@ -125,9 +128,12 @@ impl ThoughtStore {
         }
     }
 
-    fn run(&self, call: &Call, request_id: &str) -> Result<Outcome, store::Error> {
+    fn run(&self, call: &Call, is_repeat: bool, request_id: &str) -> Result<Outcome, store::Error> {
         let fresh = host::fresh().map_err(|_| DatabaseError::Corrupt("no chance to be had"))?;
         let store = self.store()?;
+        if let (Call::Append(draft), true) = (call, is_repeat) {
+            store.expect_repeat(draft.call_id);
+        }
         let before = store.database().cost();
         let result = tools::run(call, store, &self.settings, &fresh);
         if log::is_on(Level::Debug) {

@@ -33,11 +33,7 @@ pub(crate) struct Remote {
 impl ToolHost for Remote {
     async fn call(&self, call: &Call, fresh: &Fresh) -> Result<Outcome, Refusal> {
         let request_id = fresh.request_id();
-        let answered = match wire::write(call) {
-            Ok(body) => self.ask(Some(&body), &request_id).await,
-            Err(error) => Err(error.into()),
-        };
-        match answered {
+        match self.ask(Some(call), &request_id).await {
             Ok(Ok(Some(outcome))) => Ok(outcome),
             Ok(Err(refusal)) => Err(refusal),
             Ok(Ok(None)) => Err(unavailable(&request_id, "no outcome")),
@@ -56,21 +52,31 @@ impl ToolHost for Remote {
 
 impl Remote {
     /// Asks the object, and asks again while the platform says that it may help.
-    async fn ask(&self, question: Option<&[u8]>, request_id: &str) -> Result<Answer, Failure> {
+    async fn ask(&self, call: Option<&Call>, request_id: &str) -> Result<Answer, Failure> {
         let mut pauses = PAUSES_MILLISECONDS.into_iter();
+        let mut is_repeat = false;
         loop {
-            match self.ask_once(question, request_id).await {
+            match self.ask_once(call, is_repeat, request_id).await {
                 Err(error) if Advice::of(&error) == Advice::Repeat => match pauses.next() {
                     Some(milliseconds) => pause(milliseconds).await,
                     None => return Err(error),
                 },
                 answered => return answered,
             }
+            is_repeat = true;
         }
     }
 
-    async fn ask_once(&self, question: Option<&[u8]>, request_id: &str) -> Result<Answer, Failure> {
-        let answer = stub::ask(&self.objects, INSTANCE, question, request_id).await?;
+    async fn ask_once(
+        &self,
+        call: Option<&Call>,
+        is_repeat: bool,
+        request_id: &str,
+    ) -> Result<Answer, Failure> {
+        let question = call
+            .map(|call| wire::write(&(is_repeat, call)))
+            .transpose()?;
+        let answer = stub::ask(&self.objects, INSTANCE, question.as_deref(), request_id).await?;
         Ok(wire::read(&answer)?)
     }
 }

@@ -16,10 +16,29 @@ mod text;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use durable_thinking::database::Database;
+use durable_thinking::database::sqlite::Sqlite;
 use proptest::prelude::*;
+
+use bench::Sole;
+use model::Code;
+use program::Op;
+use run::Run;
 
 /// Programs in a normal run; `PROPTEST_CASES` asks for more.
 const CASES: u32 = 40;
+
+/// Runs a program and says how often it met each answer.
+fn answers<D: Database>(mut run: Run<D>, program: &[Op]) -> BTreeMap<Code, u32> {
+    for op in program {
+        run.op(op);
+    }
+    if program.len() % 2 == 0 {
+        run.move_to_copies();
+    }
+    run.finish();
+    run.met
+}
 
 #[test]
 fn random_programs_answer_as_the_naive_model_does() {
@@ -34,15 +53,10 @@ fn random_programs_answer_as_the_naive_model_does() {
     );
     let met = RefCell::new(BTreeMap::new());
     proptest!(config, |((settings, program) in programs)| {
-        let mut run = run::Run::new(settings);
-        for op in &program {
-            run.op(op);
-        }
-        if program.len() % 2 == 0 {
-            run.move_to_copies();
-        }
-        run.finish();
-        for (code, times) in run.met {
+        let database = || Sqlite::open_in_memory().unwrap();
+        let found = answers(Run::new(database(), settings.clone()), &program);
+        answers(Run::new(Sole(database()), settings), &program);
+        for (code, times) in found {
             *met.borrow_mut().entry(code).or_insert(0) += times;
         }
     });

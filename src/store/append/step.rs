@@ -124,9 +124,22 @@ pub(super) fn next(append: &Append<'_>, before: &Before, branch: u32, target: &T
         rewinds: newest
             .map_or(0, |step| step.rewinds)
             .saturating_add(u32::from(draft.rewind)),
+        trunk: None,
     };
+    step.trunk = trunk(newest, &step);
     step.warnings = warning::decide(&step, &draft.text, before, target, guard != Guard::Silent);
     step
+}
+
+/// The length of the trunk, if `step` does not continue it.
+fn trunk(newest: Option<&Step>, step: &Step) -> Option<u32> {
+    let goes_on = newest.is_none_or(|newest| newest.trunk.is_none())
+        && (step.branch, step.stretch) == (MAIN, 0)
+        && step.number == step.ordinal;
+    match goes_on {
+        true => None,
+        false => Some(newest.map_or(0, Step::trunk_length)),
+    }
 }
 
 /// Branches beside `main` that are not complete.

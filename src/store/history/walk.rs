@@ -42,6 +42,12 @@ pub(in crate::store) struct Segment {
     pub newest: u32,
 }
 
+/// A condition for rows, with its parameters.
+struct Range {
+    condition: &'static str,
+    params: Vec<Value>,
+}
+
 impl Walk {
     pub(super) fn open<D: Database>(
         reader: &Reader<'_, D>,
@@ -115,9 +121,13 @@ impl Walk {
                 false => last > 1,
             });
         }
-        let (range, params) = self.range(sequence, Some(last));
-        let sql = format!("select 1 from thought where {range} limit 1");
-        Ok(!sequence.database.query(&sql, &params)?.is_empty())
+        for Range { condition, params } in self.ranges(sequence, Some(last)) {
+            let sql = format!("select 1 from thought where {condition} limit 1");
+            if !sequence.database.query(&sql, &params)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn rows<D: Database>(
@@ -125,16 +135,19 @@ impl Walk {
         sequence: &Sequence<'_, D>,
         limit: u32,
     ) -> Result<Vec<(u32, Sealed)>, DatabaseError> {
-        let (range, mut params) = self.range(sequence, self.last);
         let direction = if self.ascending { "asc" } else { "desc" };
-        let sql = format!(
-            "select {STEP_COLUMNS}, text from thought where {range} order by place {direction} limit ?"
-        );
-        params.push(limit.into());
-        sequence
-            .database
-            .query(&sql, &params)?
-            .into_iter()
+        let mut rows = Vec::new();
+        for Range { condition, params } in self.ranges(sequence, self.last) {
+            let sql = format!(
+                "select {STEP_COLUMNS}, text from thought where {condition} order by place {direction} limit ?"
+            );
+            let params: Vec<Value> = params.into_iter().chain([limit.into()]).collect();
+            rows = sequence.database.query(&sql, &params)?;
+            if !rows.is_empty() {
+                break;
+            }
+        }
+        rows.into_iter()
             .map(|mut row| {
                 let sealed = Sealed::read(&mut row)?;
                 Ok((sealed.step.ordinal, sealed))
@@ -142,12 +155,8 @@ impl Walk {
             .collect()
     }
 
-    /// The condition for the rows after `last`, with its parameters.
-    fn range<D: Database>(
-        &self,
-        sequence: &Sequence<'_, D>,
-        last: Option<u32>,
-    ) -> (&'static str, Vec<Value>) {
+    /// Where the rows after `last` lie, in the order of the walk.
+    fn ranges<D: Database>(&self, sequence: &Sequence<'_, D>, last: Option<u32>) -> Vec<Range> {
         let id = sequence.row.sequence;
         let (low, high) = match (self.ascending, last) {
             (true, Some(last)) => (last.saturating_add(1), THOUGHTS_MAX),
@@ -155,17 +164,31 @@ impl Walk {
             (true, None) => (1, THOUGHTS_MAX),
             (false, None) => (1, self.newest),
         };
-        let range = [Value::from(place(id, low)), place(id, high).into()];
-        match self.way {
-            Way::Branch(branch) => (
-                "sequence = +? and branch = +? and place between +? and +?",
-                [Value::from(id), branch.into()]
-                    .into_iter()
-                    .chain(range)
-                    .collect(),
-            ),
-            Way::All | Way::Path(_) => ("place between +? and +?", range.to_vec()),
+        let places = |high| Range {
+            condition: "place between +? and +?",
+            params: vec![place(id, low).into(), place(id, high).into()],
+        };
+        let Way::Branch(branch) = self.way else {
+            return vec![places(high)];
+        };
+        let mut ranges = Vec::new();
+        let trunk = sequence.trunk().min(high);
+        if branch == MAIN && low <= trunk {
+            ranges.push(places(trunk));
         }
+        if sequence.is_beyond_trunk() {
+            ranges.push(Range {
+                condition: "sequence = +? and branch = +? and place between +? and +? and trunk is not null",
+                params: [Value::from(id), branch.into()]
+                    .into_iter()
+                    .chain(places(high).params)
+                    .collect(),
+            });
+        }
+        if !self.ascending {
+            ranges.reverse();
+        }
+        ranges
     }
 
     fn path_rows<D: Database>(
@@ -228,29 +251,52 @@ pub(in crate::store) fn path_rows<D: Database>(
     if positions.is_empty() {
         return Ok(Vec::new());
     }
+    let id = sequence.row.sequence;
     let read = |rest: &str, numbers: &[u32]| {
-        let id = sequence.row.sequence;
         let sql = format!(
-            "select {STEP_COLUMNS}, text from thought where sequence = +? and branch = +? and place <= +? and position {rest}"
+            "select {STEP_COLUMNS}, text from thought where sequence = +? and branch = +? and place <= +? and trunk is not null \
+             and position {rest}"
         );
         let newest = place(id, segment.newest);
         let mut params = vec![id.into(), segment.branch.into(), newest.into()];
         params.extend(numbers.iter().map(|number| Value::from(*number)));
         sequence.database.query(&sql, &params)
     };
+    let trunk = match segment.branch {
+        MAIN => sequence.trunk().min(segment.newest),
+        _ => 0,
+    };
+    let in_trunk = |first: u32, last: u32| {
+        if first > last {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "select {STEP_COLUMNS}, text from thought where place between +? and +? order by place"
+        );
+        let range = [place(id, first).into(), place(id, last).into()];
+        sequence.database.query(&sql, &range)
+    };
+    let (first, last) = (*positions.start(), *positions.end());
     let mut rows = Vec::new();
     if sequence.newest.rewinds == 0 {
         // No two thoughts of a branch have one position.
-        let (first, last) = (*positions.start(), *positions.end());
-        let count = last.saturating_sub(first).saturating_add(1);
-        // The limit keeps SQLite from looking at what follows.
-        rows = read(
-            "between +? and +? order by position limit ?",
-            &[first, last, count],
-        )?;
+        rows = in_trunk(first, last.min(trunk))?;
+        let first = first.max(trunk.saturating_add(1));
+        if first <= last {
+            let count = last.saturating_sub(first).saturating_add(1);
+            // The limit keeps SQLite from looking at what follows.
+            rows.extend(read(
+                "between +? and +? order by position limit ?",
+                &[first, last, count],
+            )?);
+        }
     } else {
         for position in positions {
-            rows.extend(read("= +? order by place desc limit 1", &[position])?);
+            let mut row = read("= +? order by place desc limit 1", &[position])?;
+            if row.is_empty() {
+                row = in_trunk(position, position.min(trunk))?;
+            }
+            rows.extend(row);
         }
     }
     rows.into_iter()

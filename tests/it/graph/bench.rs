@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each crate of tests uses its part")]
 
 use durable_thinking::clock::Timestamp;
-use durable_thinking::database::Database;
 use durable_thinking::database::sqlite::Sqlite;
+use durable_thinking::database::{Cost, Database, DatabaseError, Row, Value as Bound};
 use durable_thinking::fresh::Fresh;
 use durable_thinking::page::Page;
 use durable_thinking::refusal::Refusal;
@@ -27,6 +27,28 @@ pub struct Bench<D = Sqlite> {
 impl Bench {
     pub fn new() -> Self {
         Self::on(Sqlite::open_in_memory().unwrap())
+    }
+}
+
+/// SQLite that nobody else writes to, as in an object: the store remembers what it read.
+pub struct Sole(pub Sqlite);
+
+impl Database for Sole {
+    const IS_SOLE: bool = true;
+
+    fn query(&self, sql: &str, params: &[Bound]) -> Result<Vec<Row>, DatabaseError> {
+        self.0.query(sql, params)
+    }
+
+    fn transaction<T, E: From<DatabaseError>>(
+        &self,
+        body: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.0.transaction(body)
+    }
+
+    fn cost(&self) -> Cost {
+        self.0.cost()
     }
 }
 
@@ -73,6 +95,14 @@ impl<D: Database> Bench<D> {
             Err(Error::Refused(refusal)) => Err(refusal),
             Err(Error::Fault(fault)) => panic!("fault: {fault}"),
         }
+    }
+
+    /// Runs a call that ran before, as the Worker does when the answer was lost.
+    pub fn run_again(&mut self, call: &Call) -> Result<Outcome, Refusal> {
+        if let Call::Append(draft) = call {
+            self.store.expect_repeat(draft.call_id);
+        }
+        self.run(call)
     }
 
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<Rendered, Refusal> {

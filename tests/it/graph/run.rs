@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use durable_thinking::database::Database;
 use durable_thinking::sequence_id::SequenceId;
 use durable_thinking::settings::{LoopGuard, Settings};
 use durable_thinking::store::import::Import;
@@ -32,8 +33,8 @@ struct Sent {
 }
 
 /// Both machines in step.
-pub struct Run {
-    bench: Bench,
+pub struct Run<D> {
+    bench: Bench<D>,
     slots: Vec<Slot>,
     sent: Vec<Sent>,
     index: usize,
@@ -41,9 +42,9 @@ pub struct Run {
     pub met: BTreeMap<Code, u32>,
 }
 
-impl Run {
-    pub fn new(settings: Settings) -> Self {
-        let mut bench = Bench::new();
+impl<D: Database> Run<D> {
+    pub fn new(database: D, settings: Settings) -> Self {
+        let mut bench = Bench::on(database);
         bench.settings = settings;
         let slots = (0..SLOTS).map(|_| Slot {
             id: None,
@@ -333,7 +334,7 @@ impl Run {
         }
         let (at, index, said, call) = (sent.slot, sent.index, sent.said.clone(), sent.call.clone());
         let expected = self.expect(at, &said, index);
-        let answer = self.bench.run(&call);
+        let answer = self.bench.run_again(&call);
         check_answer(&said, answer, &expected);
     }
 
