@@ -1,23 +1,14 @@
 // The Worker's entry around its Wasm build.
 //
-// It owns two things that Wasm cannot. Durable Object classes must extend the platform's class. And when Wasm traps,
-// the promises that it handed out never settle: every call in flight is answered here, and the next call gets a
-// fresh instance. All calls of an isolate share one instance, so all of them end with it.
-import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+// It owns two things that Wasm cannot. Durable Object classes must extend the platform's class. And when Wasm traps, all that
+// it was at is over: whoever took the step that trapped learns it from the exception, all others when they come back for the
+// next step, and the next call gets a fresh instance. All calls of an isolate share one instance, so all of them end with it.
+import { DurableObject } from "cloudflare:workers";
 import * as wasm from "../build/index.js";
 
 // Shared with the `worker` crate, which sets `criticalError` when Rust panics and counts the instances.
 const life = wasm.__worker_init_state();
-const inFlight = new Set();
-
-function fail(error) {
-  life.criticalError = true;
-  for (const reject of inFlight) reject(error);
-  inFlight.clear();
-}
-
-// An exception that nobody caught came out of Wasm, in the middle of its work: what it left behind cannot be trusted.
-addEventListener("error", (event) => fail(event.error ?? new Error("the Worker failed")));
+life.drive = drive;
 
 function revive() {
   if (!life.criticalError) return;
@@ -25,18 +16,39 @@ function revive() {
   life.criticalError = false;
 }
 
-async function run(call) {
-  revive();
-  const { promise, reject } = Promise.withResolvers();
-  inFlight.add(reject);
+const isOver = (instanceId) => life.criticalError || life.instanceId !== instanceId;
+
+// Calls into Wasm. It throws nothing on purpose: an exception came in the middle of its work, and what it left behind cannot
+// be trusted.
+function enter(call) {
   try {
-    return await Promise.race([call(), promise]);
+    return call();
   } catch (error) {
-    if (error instanceof WebAssembly.RuntimeError) fail(error);
+    life.criticalError = true;
     throw error;
-  } finally {
-    inFlight.delete(reject);
   }
+}
+
+// Takes work of Wasm to its end. A step returns the promise that the work waits for, or what it came to, be it an error.
+async function drive(work) {
+  const { instanceId } = life;
+  let step = enter(() => work.step());
+  while (typeof step?.then === "function") {
+    let value;
+    let isRejected = false;
+    try {
+      value = await step;
+    } catch (error) {
+      value = error;
+      isRejected = true;
+    }
+    if (isOver(instanceId)) throw new Error("this instance is over");
+    if (work.isLeft) return;
+    step = enter(() => work.step(value, isRejected));
+  }
+  work.free();
+  if (step instanceof Error) throw step;
+  return step;
 }
 
 // One line of the log, of the form of `log.rs`, for what Wasm can no longer tell. What was thrown is left out: its text may
@@ -89,62 +101,68 @@ const HEARTBEAT = new TextEncoder().encode(":\n\n");
 const HEARTBEAT_MILLISECONDS = 15_000;
 
 function stream(response, env) {
-  const chunks = response.chunks;
+  const { chunks } = response;
+  const { instanceId } = life;
   const beats = response.headers.get("Content-Type")?.startsWith("text/event-stream");
-  let isPulling = false;
-  let isOver = false;
+  let work;
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+    if (!isOver(instanceId)) chunks.free();
+  };
   const body = new ReadableStream({
     async pull(controller) {
       const beat =
-        beats && setInterval(() => isOver || controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
-      isPulling = true;
+        beats && setInterval(() => hasEnded || controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
       try {
-        const chunk = await run(() => chunks.next());
-        if (isOver) return;
-        isOver = chunk === undefined;
-        if (isOver) controller.close();
-        else controller.enqueue(chunk);
+        work = enter(() => chunks.next());
+        const chunk = await drive(work);
+        if (hasEnded) return;
+        if (chunk !== undefined) return controller.enqueue(chunk);
+        end();
+        controller.close();
       } catch (error) {
-        isOver = true;
+        if (!hasEnded) end();
         // What Wasm broke off it has logged itself.
-        if (life.criticalError) tell(env, "stream");
+        if (isOver(instanceId)) tell(env, "stream");
         throw error;
       } finally {
+        work = undefined;
         clearInterval(beat);
-        isPulling = false;
-        if (isOver && !life.criticalError) chunks.free();
       }
     },
-    // Wasm does not let go of what is still at work, so a pull under way is ended and lets go of it then.
+    // The promise that a pull under way waits for may never settle, so it is let go of here.
     cancel() {
-      isOver = true;
-      if (isPulling) chunks.leave();
-      else chunks.free();
+      if (work && !isOver(instanceId)) {
+        work.isLeft = true;
+        work.free();
+      }
+      end();
     },
   });
   return new Response(body, response);
 }
 
-export default class extends WorkerEntrypoint {
-  async fetch(request) {
+export default {
+  async fetch(request, env, ctx) {
     request.received = await receive(request);
     try {
-      const work = run(() => wasm.fetch(request, this.env, this.ctx));
-      // Of a request whose client has left, the platform settles nothing any more, and Wasm would hold for ever what it was
-      // at. So the work goes on to its end.
-      this.ctx.waitUntil(work.catch(() => {}));
+      revive();
+      const work = drive(enter(() => wasm.fetch(request, env)));
+      // Of a request whose client has left, the platform settles nothing any more, and the work would end in the middle.
+      ctx.waitUntil(work.catch(() => {}));
       const response = await work;
-      return response.chunks ? stream(response, this.env) : response;
+      return response.chunks ? stream(response, env) : response;
     } catch {
-      const requestId = tell(this.env, "worker");
+      const requestId = tell(env, "worker");
       const message = `The server failed in the middle of this call. What was acknowledged is stored; repeat the call (request ${requestId})`;
       return Response.json(
         { error: "internal_error", class: "unavailable", retry: "later", message },
         { status: 500, headers: { "Cache-Control": "no-store", "X-Request-Id": requestId } },
       );
     }
-  }
-}
+  },
+};
 
 // A class of the platform for a class of the Wasm build. The inner object is made again for every new instance.
 function objectClass(name) {
@@ -155,7 +173,7 @@ function objectClass(name) {
     #object() {
       revive();
       if (this.#instance !== life.instanceId) {
-        this.#inner = new wasm[name](this.ctx, this.env);
+        this.#inner = enter(() => new wasm[name](this.ctx, this.env));
         this.#instance = life.instanceId;
       }
       return this.#inner;
@@ -163,21 +181,15 @@ function objectClass(name) {
 
     // Called over RPC. Wasm answers before it returns: it lets no other call in between, and throws only when it is over.
     async ask(question, requestId) {
-      let object, answer;
-      try {
-        object = this.#object();
-        answer = object.ask(question, requestId);
-      } catch (error) {
-        fail(error);
-        throw error;
-      }
-      if (object.is_unsettled()) await run(() => object.settle(requestId));
+      const object = this.#object();
+      const answer = enter(() => object.ask(question, requestId));
+      if (enter(() => object.is_unsettled())) await drive(enter(() => object.settle(requestId)));
       return answer;
     }
 
     async alarm() {
       try {
-        return await run(() => this.#object().alarm());
+        await drive(enter(() => this.#object().alarm()));
       } catch (error) {
         // What Rust returned it has logged itself.
         if (life.criticalError) tell(this.env, "alarm");

@@ -120,19 +120,18 @@ impl<D: Database> Store<D> {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<Option<Sequence<'_, D>>, DatabaseError> {
-        let found = match self.memory.find(keys.lookup()) {
-            Some((row, newest)) => Some(Sequence {
+        let found = if let Some((row, newest)) = self.memory.find(keys.lookup()) {
+            Some(Sequence {
                 database: &self.database,
                 row,
                 newest,
-            }),
-            None => {
-                let read = self.read(keys.lookup())?;
-                if let Some(sequence) = &read {
-                    self.remember(keys, &sequence.row, &sequence.newest);
-                }
-                read
+            })
+        } else {
+            let read = self.read(keys.lookup())?;
+            if let Some(sequence) = &read {
+                self.remember(keys, &sequence.row, &sequence.newest);
             }
+            read
         };
         // An imported thought may be older than the import.
         Ok(found

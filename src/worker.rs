@@ -14,11 +14,13 @@ mod remote;
 mod sign_in;
 mod stub;
 pub mod vault;
+pub mod work;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use worker::{Context, Env, Result, event, web_sys};
+use wasm_bindgen::prelude::*;
+use worker::{Env, Result, web_sys};
 
 use crate::config::Config;
 use crate::log::Level;
@@ -30,6 +32,7 @@ use crate::transport::http::{Site as AnySite, route};
 use log::Answered;
 use remote::Remote;
 use sign_in::Edge;
+use work::Work;
 
 type Site = AnySite<Thinking<Remote>, SignIn<Edge>>;
 
@@ -38,10 +41,18 @@ thread_local! {
     static SITE: OnceCell<Rc<Site>> = const { OnceCell::new() };
 }
 
-#[event(fetch)]
-async fn fetch(request: web_sys::Request, env: Env, _: Context) -> Result<web_sys::Response> {
-    let site = site(&env);
-    let message = message::read(&request)?;
+/// Answers a request, for `entry.mjs`.
+#[wasm_bindgen]
+pub fn fetch(request: web_sys::Request, env: Env) -> Work {
+    Work::new(async move {
+        let response = answer(&request, &env).await?;
+        Ok(response.into())
+    })
+}
+
+async fn answer(request: &web_sys::Request, env: &Env) -> Result<web_sys::Response> {
+    let site = site(env);
+    let message = message::read(request)?;
     let fresh = host::fresh()?;
     let (start, request_id) = (fresh.now, fresh.request_id());
     let mut response = route(message, site, fresh).await;

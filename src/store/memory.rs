@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::store::row::{SequenceRow, Step};
 
 /// Sequences that are remembered: as many as are thought on at once, and more.
-const SEQUENCES_MAX: usize = 32;
+const SEQUENCES_MAX: usize = 128;
 /// Repeated calls that are remembered. A deploy or a fault makes a few of them at a time.
 const REPEATS_MAX: usize = 64;
 

@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
+use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
+use super::work::settled;
 use crate::clock::Timestamp;
 
 /// The least time ahead. An alarm in the past would ring at once, and again.
@@ -11,11 +13,11 @@ const AHEAD_MILLISECONDS: u64 = 1_000;
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
-    #[wasm_bindgen(catch, js_name = keepAlarm)]
-    async fn keep_alarm(storage: &JsValue, time: Option<f64>) -> Result<(), JsValue>;
+    #[wasm_bindgen(js_name = keepAlarm)]
+    fn keep_alarm(storage: &JsValue, time: Option<f64>) -> Promise;
 
-    #[wasm_bindgen(catch, js_name = beginAlarm)]
-    async fn begin_alarm(storage: &JsValue, time: f64) -> Result<(), JsValue>;
+    #[wasm_bindgen(js_name = beginAlarm)]
+    fn begin_alarm(storage: &JsValue, time: f64) -> Promise;
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +64,7 @@ impl Alarm {
     ) -> Result<(), JsValue> {
         let wanted = wanted.map(|wanted| wanted.max(now.plus_milliseconds(AHEAD_MILLISECONDS)));
         if self.set.get() != Set::from(wanted) {
-            keep_alarm(storage, wanted.map(milliseconds)).await?;
+            settled(keep_alarm(storage, wanted.map(milliseconds))).await?;
             self.set.set(wanted.into());
         }
         Ok(())
@@ -70,7 +72,7 @@ impl Alarm {
 
     /// Makes it ring at `time`, unless it is to ring already.
     pub(super) async fn begin(&self, storage: &JsValue, time: Timestamp) -> Result<(), JsValue> {
-        begin_alarm(storage, milliseconds(time)).await?;
+        settled(begin_alarm(storage, milliseconds(time))).await?;
         self.set.set(Set::At(time));
         Ok(())
     }

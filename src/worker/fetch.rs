@@ -1,11 +1,11 @@
 //! Requests to other servers: no redirect is followed, no answer waited for longer or read further than asked.
 
 use wasm_bindgen::JsCast;
-use wasm_bindgen_futures::JsFuture;
 use worker::js_sys::{self, Uint8Array};
 use worker::{Error, Result, web_sys};
 
 use super::message;
+use super::work::settled;
 
 /// Sends a request. Everything that is not an answer within its limits is an error.
 pub(super) async fn fetch(
@@ -30,7 +30,7 @@ pub(super) async fn fetch(
     }
     let scope: web_sys::WorkerGlobalScope = js_sys::global().unchecked_into();
     let promise = scope.fetch_with_str_and_init(&request.uri().to_string(), &init);
-    let answer: web_sys::Response = JsFuture::from(promise).await?.dyn_into()?;
+    let answer: web_sys::Response = settled(promise).await?.dyn_into()?;
     let mut response = http::Response::new(match answer.body() {
         Some(stream) => message::drain(stream, bytes_max).await?,
         None => Vec::new(),

@@ -3,11 +3,10 @@
 //! Bound by hand: three methods, where the crate `worker` brings a store for any kind of value.
 
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 use worker::Env;
 use worker::js_sys::{Object, Promise, Reflect};
 
-use super::host;
+use super::{host, work};
 use crate::oauth::port::Trouble;
 
 const BINDING: &str = "OAUTH_KV";
@@ -44,7 +43,7 @@ fn option(name: &str, value: u32) -> Result<Object, Trouble> {
 
 async fn settled(promise: Result<Promise, JsValue>) -> Result<JsValue, Trouble> {
     let promise = promise.map_err(|_| Trouble)?;
-    JsFuture::from(promise).await.map_err(|_| Trouble)
+    work::settled(promise).await.map_err(|_| Trouble)
 }
 
 pub(super) async fn get(env: &Env, key: &str) -> Result<Option<String>, Trouble> {

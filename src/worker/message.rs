@@ -1,18 +1,17 @@
 //! HTTP messages, translated between the platform and the types that everything below a host speaks.
 
 use std::cell::Cell;
-use std::future::{Future, poll_fn};
-use std::task::{Poll, Waker};
+use std::rc::Rc;
 
 use http::header::{HeaderMap, HeaderValue};
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 use worker::web_sys;
 use worker::{Error, Result};
 
 use super::header;
 use super::log::Answered;
+use super::work::{Work, settled};
 use crate::transport::{Body, Broken, Late, Stream};
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
@@ -74,13 +73,11 @@ pub(crate) fn write(
         Body::Full(bytes) => Ok(respond(status, &lines, Some(&bytes))?),
         Body::Stream(stream) => {
             let response = respond(status, &lines, None)?;
-            let chunks = JsValue::from(ResponseChunks {
+            let chunks = ResponseChunks(Rc::new(Chunks {
                 stream: Cell::new(Some(stream)),
-                has_left: Cell::default(),
-                waker: Cell::default(),
                 answered: Cell::new(Some(answered)),
-            });
-            Reflect::set(&response, &"chunks".into(), &chunks)?;
+            }));
+            Reflect::set(&response, &"chunks".into(), &chunks.into())?;
             Ok(response)
         }
     }
@@ -88,11 +85,11 @@ pub(crate) fn write(
 
 /// A body that is made while it is sent, for the entry to pull from.
 #[wasm_bindgen]
-pub struct ResponseChunks {
+pub struct ResponseChunks(Rc<Chunks>);
+
+struct Chunks {
     /// None while a chunk is being made.
     stream: Cell<Option<Stream>>,
-    has_left: Cell<bool>,
-    waker: Cell<Option<Waker>>,
     /// Taken when the line of the request has been printed.
     answered: Cell<Option<Answered>>,
 }
@@ -100,56 +97,42 @@ pub struct ResponseChunks {
 #[wasm_bindgen]
 impl ResponseChunks {
     /// The next chunk; `undefined` when the response is complete. It throws when the response cannot be.
-    pub async fn next(&self) -> std::result::Result<Option<Vec<u8>>, JsValue> {
-        let Some(mut stream) = self.stream.take() else {
-            return Ok(None);
-        };
-        let mut next = Box::pin(stream.next());
-        let chunk = poll_fn(|context| {
-            if self.has_left.get() {
-                return Poll::Ready(Ok(None));
+    pub fn next(&self) -> Work {
+        let chunks = Rc::clone(&self.0);
+        Work::new(async move {
+            let Some(mut stream) = chunks.stream.take() else {
+                return Ok(JsValue::UNDEFINED);
+            };
+            let chunk = stream.next().await;
+            let outcome = stream.outcome();
+            chunks.stream.set(Some(stream));
+            match chunk {
+                Ok(Some(bytes)) => return Ok(Uint8Array::from(bytes.as_slice()).into()),
+                Ok(None) => chunks.print(outcome),
+                Err(Broken) => {
+                    chunks.print(outcome);
+                    return Err("the response ends early".into());
+                }
             }
-            self.waker.set(Some(context.waker().clone()));
-            next.as_mut().poll(context)
+            Ok(JsValue::UNDEFINED)
         })
-        .await;
-        drop(next);
-        self.stream.set(Some(stream));
-        if !matches!(chunk, Ok(Some(_))) {
-            self.print();
-        }
-        chunk.map_err(|Broken| JsValue::from_str("the response ends early"))
-    }
-
-    /// Ends what is being made. The platform answers nothing any more for a client that has left, so it would wait for ever.
-    pub fn leave(&self) {
-        self.has_left.set(true);
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
     }
 }
 
-impl ResponseChunks {
-    fn print(&self) {
-        let Some(mut answered) = self.answered.take() else {
-            return;
-        };
-        let stream = self.stream.take();
-        let outcome = stream.as_ref().and_then(Stream::outcome);
-        answered.access.outcome = match self.has_left.get() {
-            true => Some("client_left"),
-            false => outcome,
-        };
-        answered.print();
-        self.stream.set(stream);
+impl Chunks {
+    /// Prints the line of the request, once.
+    fn print(&self, outcome: Option<&'static str>) {
+        if let Some(mut answered) = self.answered.take() {
+            answered.access.outcome = outcome;
+            answered.print();
+        }
     }
 }
 
 impl Drop for ResponseChunks {
+    /// The entry lets go of it before its end only when the client has left.
     fn drop(&mut self) {
-        self.has_left.set(true);
-        self.print();
+        self.0.print(Some("client_left"));
     }
 }
 
@@ -173,7 +156,7 @@ pub(super) async fn drain(stream: web_sys::ReadableStream, bytes_max: usize) -> 
     let reader: web_sys::ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     let mut body = Vec::new();
     while body.len() <= bytes_max {
-        let part = JsFuture::from(reader.read()).await?;
+        let part = settled(reader.read()).await?;
         if is_true(&Reflect::get(&part, &JsValue::from_str("done"))?) {
             return Ok(body);
         }

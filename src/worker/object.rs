@@ -3,12 +3,14 @@
 //! What a call does is left to `tools`; who may make one to the Worker, since nobody else reaches this object.
 
 use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 use worker::{Env, Error};
 
 use super::alarm::Alarm;
 use super::stub::{self, Silence};
+use super::work::Work;
 use super::{host, log};
 use crate::database::durable::Durable;
 use crate::database::{Cost, Database, DatabaseError};
@@ -21,7 +23,9 @@ use crate::wire;
 
 /// What `entry.mjs` makes a class of the platform of.
 #[wasm_bindgen]
-pub struct ThoughtStore {
+pub struct ThoughtStore(Rc<Object>);
+
+struct Object {
     storage: JsValue,
     alarm: Alarm,
     settings: Settings,
@@ -36,58 +40,48 @@ impl ThoughtStore {
     pub fn new(state: &JsValue, env: &Env) -> Self {
         let lookup = |name: &str| host::variable(env, name);
         log::set_level(Level::parse(lookup).0);
-        Self {
+        Self(Rc::new(Object {
             storage: host::storage(state),
             // The Worker reports what cannot be understood.
             settings: Settings::parse(lookup).0,
             store: OnceCell::new(),
             alarm: Alarm::default(),
             is_unsettled: Cell::default(),
-        }
+        }))
     }
 
     /// Runs a call and returns the bytes of its answer, or the word of a silence; without a question it opens the store and
     /// looks no further. Nothing is awaited in here, so no other call comes between.
     pub fn ask(&self, question: Option<Vec<u8>>, request_id: &str) -> JsValue {
-        stub::reply(self.answer(question, request_id))
+        stub::reply(self.0.answer(question, request_id))
     }
 
     /// Whether [`Self::settle`] has something to do before the answer may be sent.
     pub fn is_unsettled(&self) -> bool {
-        self.is_unsettled.get()
+        self.0.is_unsettled.get()
     }
 
     /// Sets the alarm. A call that was stored stays stored whatever becomes of it, so a failure is only logged.
-    pub async fn settle(&self, request_id: String) {
-        self.is_unsettled.set(false);
-        self.keep_alarm(&request_id).await;
+    pub fn settle(&self, request_id: String) -> Work {
+        let object = Rc::clone(&self.0);
+        object.is_unsettled.set(false);
+        Work::new(async move {
+            object.keep_alarm(&request_id).await;
+            Ok(JsValue::UNDEFINED)
+        })
     }
 
     /// Deletes what has expired, in portions, and says when to look again.
-    pub async fn alarm(&self) -> Result<(), JsValue> {
-        let fresh = host::fresh()?;
-        let request_id = fresh.request_id();
-        self.alarm.rang();
-        let swept = self
-            .store()
-            .and_then(|store| store.sweep(&self.settings, fresh.now));
-        match swept {
-            Ok(swept) => log::print(&expired(&request_id, swept.sequences, swept.thoughts)),
-            Err(fault) => {
-                log::print(&database_fault(&request_id, &fault));
-                // The platform rings again for an alarm that failed.
-                return Err(Error::from("the sweep failed").into());
-            }
-        }
-        self.keep_alarm(&request_id).await;
-        Ok(())
+    pub fn alarm(&self) -> Work {
+        let object = Rc::clone(&self.0);
+        Work::new(async move { object.sweep().await })
     }
 }
 
 /// What the Worker reads: an outcome, none for a check, or a refusal.
 pub(super) type Answer = Result<Option<Outcome>, Refusal>;
 
-impl ThoughtStore {
+impl Object {
     /// The store, opened by the first call that needs it. A failure is not kept: the next call tries again.
     fn store(&self) -> Result<&Store<Durable>, DatabaseError> {
         if let Some(store) = self.store.get() {
@@ -112,6 +106,25 @@ impl ThoughtStore {
             Err(store::Error::Fault(DatabaseError::Reset)) => Err(Silence::Over),
             Err(store::Error::Fault(fault)) => Ok(Err(told(request_id, &fault))),
         }
+    }
+
+    async fn sweep(&self) -> Result<JsValue, JsValue> {
+        let fresh = host::fresh()?;
+        let request_id = fresh.request_id();
+        self.alarm.rang();
+        let swept = self
+            .store()
+            .and_then(|store| store.sweep(&self.settings, fresh.now));
+        match swept {
+            Ok(swept) => log::print(&expired(&request_id, swept.sequences, swept.thoughts)),
+            Err(fault) => {
+                log::print(&database_fault(&request_id, &fault));
+                // The platform rings again for an alarm that failed.
+                return Err(Error::from("the sweep failed").into());
+            }
+        }
+        self.keep_alarm(&request_id).await;
+        Ok(JsValue::UNDEFINED)
     }
 
     async fn keep_alarm(&self, request_id: &str) {

@@ -1,3 +1,5 @@
+import { waitUntil } from "cloudflare:workers";
+
 // The platform's messages, taken apart and put together where that costs least: each of these is one step out of Wasm, where
 // the platform's own interfaces would take one for every header and two for every body.
 
@@ -20,16 +22,16 @@ export function respond(status, lines, body) {
 
 // Asks a Durable Object over RPC: the bytes of its answer, or a word that says why there is none. A stub that has failed once
 // keeps failing, so every question takes a fresh one. The question lies in Wasm's memory, all of which would be sent with it.
-export async function ask(namespace, name, question, requestId) {
-  const life = globalThis.__worker_init_state;
-  const { instanceId } = life;
+export const ask = (namespace, name, question, requestId) =>
+  namespace.getByName(name).ask(question?.slice(), requestId);
+
+// Outside of a request there is nothing to keep alive, and the work is done all the same.
+export function later(work) {
+  // Not before the step is over that makes this work.
+  const done = Promise.resolve().then(() => globalThis.__worker_init_state.drive(work));
   try {
-    return await namespace.getByName(name).ask(question?.slice(), requestId);
-  } catch (error) {
-    // The object may share this instance of Wasm. When it has ended that, nothing goes on here, and `entry.mjs` answers.
-    if (life.criticalError || life.instanceId !== instanceId) await new Promise(() => {});
-    throw error;
-  }
+    waitUntil(done);
+  } catch {}
 }
 
 export const pause = (milliseconds) => scheduler.wait(milliseconds);

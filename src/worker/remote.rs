@@ -1,11 +1,13 @@
 //! Runs tool calls in the Durable Object: the port of `mcp`, filled over the object's stub.
 
 use wasm_bindgen::prelude::*;
-use worker::{Error, js_sys};
+use worker::Error;
+use worker::js_sys::{self, Promise};
 
 use super::log;
 use super::object::Answer;
 use super::stub::{self, Failure, Silence};
+use super::work::settled;
 use crate::database::durable::RESET;
 use crate::fresh::Fresh;
 use crate::log::fault;
@@ -21,7 +23,7 @@ const PAUSES_MILLISECONDS: [u32; 3] = [100, 500, 1500];
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
-    async fn pause(milliseconds: u32);
+    fn pause(milliseconds: u32) -> Promise;
 }
 
 /// The store at the other end of a binding.
@@ -58,7 +60,7 @@ impl Remote {
         loop {
             match self.ask_once(call, is_repeat, request_id).await {
                 Err(error) if Advice::of(&error) == Advice::Repeat => match pauses.next() {
-                    Some(milliseconds) => pause(milliseconds).await,
+                    Some(milliseconds) => drop(settled(pause(milliseconds)).await),
                     None => return Err(error),
                 },
                 answered => return answered,

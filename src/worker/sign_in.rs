@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use http::{Request, Response};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use worker::Env;
 use worker::js_sys::{Object, Promise, Reflect};
 
+use super::work::{Work, settled};
 use super::{fetch, host, kv, log, vault};
 use crate::oauth::port::{
     Background, Event, Fetch, Journal, Kv, Limit, Limits, Task, Trouble, Vault, run,
@@ -61,11 +61,10 @@ extern "C" {
     fn limit(this: &Limiter, options: &Object) -> Result<Promise, JsValue>;
 }
 
-#[wasm_bindgen(module = "cloudflare:workers")]
+#[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
-    /// Keeps the current request's work alive after its response was sent.
-    #[wasm_bindgen(catch, js_name = waitUntil)]
-    fn wait_until(work: &Promise) -> Result<(), JsValue>;
+    /// Keeps the current request alive until the work is done, also after its response was sent.
+    fn later(work: Work);
 }
 
 thread_local! {
@@ -93,7 +92,7 @@ impl Edge {
         let options = Object::new();
         Reflect::set(&options, &"key".into(), &key.into()).ok()?;
         let promise = limiter.unchecked_ref::<Limiter>().limit(&options).ok()?;
-        let outcome = JsFuture::from(promise).await.ok()?;
+        let outcome = settled(promise).await.ok()?;
         Reflect::get(&outcome, &"success".into()).ok()
     }
 }
@@ -111,12 +110,10 @@ fn binding(limit: Limit) -> &'static str {
 impl Background for Edge {
     fn later(&self, task: Task) {
         let edge = self.clone();
-        let work = future_to_promise(async move {
+        later(Work::new(async move {
             run(task, &edge).await;
             Ok(JsValue::UNDEFINED)
-        });
-        // Outside of a request there is nothing to keep alive, and the work is done all the same.
-        let _ = wait_until(&work);
+        }));
     }
 }
 

@@ -3,19 +3,20 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use worker::Error;
-use worker::js_sys::Uint8Array;
+use worker::js_sys::{Promise, Uint8Array};
 
+use super::work::settled;
 use crate::wire;
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
     #[wasm_bindgen(catch, js_name = ask)]
-    async fn ask_platform(
+    fn ask_platform(
         namespace: &JsValue,
         name: &str,
         question: Option<&[u8]>,
         request_id: &str,
-    ) -> Result<JsValue, JsValue>;
+    ) -> Result<Promise, JsValue>;
 }
 
 /// Asks the object of this name; without a question, whether it is well.
@@ -25,8 +26,8 @@ pub(super) async fn ask(
     question: Option<&[u8]>,
     request_id: &str,
 ) -> Result<Vec<u8>, Failure> {
-    let answer = ask_platform(namespace, name, question, request_id).await;
-    let answer = answer.map_err(Error::from)?;
+    let asked = ask_platform(namespace, name, question, request_id).map_err(Error::from)?;
+    let answer = settled(asked).await.map_err(Error::from)?;
     match answer.dyn_ref::<Uint8Array>() {
         Some(bytes) => Ok(bytes.to_vec()),
         None => Err(Silence::named(&answer).into()),

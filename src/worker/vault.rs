@@ -3,12 +3,14 @@
 //! What the vault decides is left to `oauth::vault`; who may ask to the Worker, since nobody else reaches this object.
 
 use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 use worker::{Env, Error};
 
 use super::alarm::Alarm;
 use super::stub::{self, Failure, Silence};
+use super::work::Work;
 use super::{host, log};
 use crate::database::DatabaseError;
 use crate::database::durable::Durable;
@@ -38,7 +40,9 @@ async fn ask_once(env: &Env, ask: &Ask) -> Result<Answer, Failure> {
 
 /// What `entry.mjs` makes a class of the platform of.
 #[wasm_bindgen]
-pub struct AuthVault {
+pub struct AuthVault(Rc<Object>);
+
+struct Object {
     storage: JsValue,
     alarm: Alarm,
     vault: OnceCell<Vault<Durable>>,
@@ -51,34 +55,45 @@ impl AuthVault {
     #[wasm_bindgen(constructor)]
     pub fn new(state: &JsValue, env: &Env) -> Self {
         log::set_level(Level::parse(|name| host::variable(env, name)).0);
-        Self {
+        Self(Rc::new(Object {
             storage: host::storage(state),
             alarm: Alarm::default(),
             vault: OnceCell::new(),
             is_unsettled: Cell::default(),
-        }
+        }))
     }
 
     /// Returns the bytes of the answer, or the word of a silence.
     pub fn ask(&self, question: Option<Vec<u8>>, _request_id: &str) -> JsValue {
-        stub::reply(self.answer(&question.unwrap_or_default()))
+        stub::reply(self.0.answer(&question.unwrap_or_default()))
     }
 
     /// Whether [`Self::settle`] has something to do before the answer may be sent.
     pub fn is_unsettled(&self) -> bool {
-        self.is_unsettled.get()
+        self.0.is_unsettled.get()
     }
 
     /// Sets the alarm that cleans up.
-    pub async fn settle(&self, _request_id: String) -> Result<(), JsValue> {
-        self.is_unsettled.set(false);
-        // One that an earlier instance set stays: pushed back each time, it would never ring.
-        let time = host::now().plus_milliseconds(SWEEP_MILLISECONDS);
-        self.alarm.begin(&self.storage, time).await
+    pub fn settle(&self, _request_id: String) -> Work {
+        let object = Rc::clone(&self.0);
+        object.is_unsettled.set(false);
+        Work::new(async move {
+            // One that an earlier instance set stays: pushed back each time, it would never ring.
+            let time = host::now().plus_milliseconds(SWEEP_MILLISECONDS);
+            object.alarm.begin(&object.storage, time).await?;
+            Ok(JsValue::UNDEFINED)
+        })
     }
 
     /// Deletes what is over, and comes again while something is left.
-    pub async fn alarm(&self) -> Result<(), JsValue> {
+    pub fn alarm(&self) -> Work {
+        let object = Rc::clone(&self.0);
+        Work::new(async move { object.sweep().await })
+    }
+}
+
+impl Object {
+    async fn sweep(&self) -> Result<JsValue, JsValue> {
         self.alarm.rang();
         let fresh = host::fresh()?;
         match self.vault().and_then(|vault| vault.sweep(&fresh)) {
@@ -95,11 +110,9 @@ impl AuthVault {
                 return Err(Error::from("the sweep failed").into());
             }
         }
-        Ok(())
+        Ok(JsValue::UNDEFINED)
     }
-}
 
-impl AuthVault {
     fn answer(&self, question: &[u8]) -> Result<Answer, Silence> {
         let ask: Ask = wire::read(question)?;
         let fresh = host::fresh().map_err(|_| Silence::Fault)?;

@@ -33,7 +33,7 @@ fn answers<D: Database>(mut run: Run<D>, program: &[Op]) -> BTreeMap<Code, u32> 
     for op in program {
         run.op(op);
     }
-    if program.len() % 2 == 0 {
+    if program.len().is_multiple_of(2) {
         run.move_to_copies();
     }
     run.finish();

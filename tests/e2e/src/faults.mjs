@@ -122,19 +122,22 @@ const breakable = (env) => ({
   OAUTH_KV: cache(env.OAUTH_KV),
 });
 
-export function fetch(request, env, context) {
+// What the entry drives like work of Wasm.
+const answered = (response) => ({ step: () => response, free() {} });
+
+export function fetch(request, env) {
   if (request.headers.has("x-hurry")) hurry = 100;
   if (request.headers.has("x-probe")) {
     console.log("mark out");
     console.error("mark err");
-    return Response.json({ memoryBytes: memoryBytes(), left: plan.left, alarms });
+    return answered(Response.json({ memoryBytes: memoryBytes(), left: plan.left, alarms }));
   }
   const asked = request.headers.get("x-fault")?.split(" ");
   if (asked) plan = { place: asked[0], fault: asked[1], left: Number(asked[2] ?? 1) };
   const fault = due("worker");
   if (fault) IN_WASM[fault]();
   broken ??= breakable(env);
-  return glue.fetch(request, broken, context);
+  return glue.fetch(request, broken);
 }
 
 // In the object's database: what `exec` throws, and for which statements.

@@ -16,10 +16,10 @@ globalThis.Date = class extends Date {
   }
 };
 
-export function fetch(request, env, context) {
+export function fetch(request, env) {
   shift = Number(request.headers.get("x-shift-milliseconds") ?? lasting);
   if (request.headers.has("x-shift-stays")) lasting = shift;
-  return glue.fetch(request, env, context);
+  return glue.fetch(request, env);
 }
 
 const onTime = (Class) => class extends Class {

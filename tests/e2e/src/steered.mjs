@@ -43,11 +43,14 @@ const ORDERS = {
   },
 };
 
-export async function fetch(request, env, context) {
+// What the entry drives like work of Wasm.
+const answered = (response) => ({ step: () => response, free() {} });
+
+export function fetch(request, env) {
   const [order, count] = request.headers.get("x-steer")?.split(" ") ?? [];
-  if (!order) return glue.fetch(request, env, context);
+  if (!order) return glue.fetch(request, env);
   ORDERS[order](Number(count));
-  return Response.json(state);
+  return answered(Response.json(state));
 }
 
 export class ThoughtStore extends glue.ThoughtStore {

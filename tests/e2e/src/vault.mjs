@@ -19,14 +19,19 @@ function watch(env) {
   return new Proxy(env, { get: (bindings, name) => (name === "OAUTH_KV" ? cache : bindings[name]) });
 }
 
-export async function fetch(request, env, context) {
-  const { pathname } = new URL(request.url);
-  if (pathname === "/rows") return new Response(await env.AUTH_VAULT.getByName("main").ask(undefined, "rows"));
-  if (pathname === "/cached") return Response.json((await env.OAUTH_KV.list()).keys.length);
+const COUNTED = {
+  "/rows": async (env) => new Response(await env.AUTH_VAULT.getByName("main").ask(undefined, "rows")),
+  "/cached": async (env) => Response.json((await env.OAUTH_KV.list()).keys.length),
+};
+
+export function fetch(request, env) {
+  const count = COUNTED[new URL(request.url).pathname];
+  // What the entry drives like work of Wasm: a promise first, then what it came to.
+  if (count) return { step: (response) => response ?? count(env), free() {} };
   fails = request.headers.has("x-vault-fails");
   misses = request.headers.has("x-cache-misses");
   environment ??= watch(env);
-  return glue.fetch(request, environment, context);
+  return glue.fetch(request, environment);
 }
 
 export class AuthVault extends glue.AuthVault {

@@ -22,9 +22,9 @@
     clippy::cast_sign_loss
 )]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -46,7 +46,6 @@ const LOAD: Duration = Duration::from_secs(3);
 const LENGTHS: [u64; 4] = [10, 1_000, 10_000, 10];
 /// Sequences that share the appends to short ones.
 const SHORT_ONES: usize = 40;
-const NUMBERS_OF_A_CLIENT: u64 = 50_000;
 const THOUGHTS_TOTAL: u64 = 1_000_000;
 const THOUGHT: &str = "The rounding happens twice: once in each line and once in the total. Round only at the end and compare.";
 /// Linux counts a process's time in hundredths of a second.
@@ -116,19 +115,12 @@ fn main() {
             row(name, target, prepare);
         }
     }
-    let mut grown = BTreeMap::new();
     for length in LENGTHS {
         for target in &targets {
-            // Several short ones, so that none of them is long before the measurement ends.
-            let count = if length < 100 { SHORT_ONES } else { 1 };
-            let sequences: Vec<_> = (0..count).map(|_| grow(target, length)).collect();
-            let lanes = AtomicU64::new(0);
-            let append: Prepare<'_> = Box::new(|target| append(target, &sequences, length, &lanes));
-            grown
-                .entry((target.address, length))
-                .or_insert_with(|| sequences.clone());
-            let sequence = &sequences[0];
-            row(&format!("append at {length}"), target, &append);
+            let grown = Grown::new(target, length);
+            let prepare: Prepare<'_> = Box::new(|target| append(target, &grown));
+            let sequence = &grown.sequences[0].id;
+            row(&format!("append at {length}"), target, &prepare);
             for (view, arguments) in [
                 ("first page", json!({ "sequenceId": sequence })),
                 (
@@ -142,16 +134,22 @@ fn main() {
             }
         }
     }
-    ratios(&targets[0], &floor, &grown);
+    for target in &targets {
+        let grown = Grown::new(target, LENGTHS[0]);
+        for sequence in grown.sequences.iter() {
+            sequence.fork(target);
+        }
+        let prepare: Prepare<'_> = Box::new(|target| append(target, &grown));
+        row("append beside a branch", target, &prepare);
+    }
+    ratios(&targets[0], &floor);
     checks();
     rows_of_an_append();
 }
 
 /// The medians of calls that take turns, and what they must not exceed.
-fn ratios(own: &Target, floor: &Target, grown: &BTreeMap<(SocketAddr, u64), Vec<String>>) {
-    // Numbers of their own, behind those of all clients before.
-    let lanes = AtomicU64::new(LANES + 2);
-    let appends = |length| append(own, &grown[&(own.address, length)], length, &lanes);
+fn ratios(own: &Target, floor: &Target) {
+    let appends = |length| append(own, &Grown::new(own, length));
     let mut calls = [
         bare_insert(floor),
         appends(10),
@@ -310,15 +308,15 @@ fn first(target: &Target) -> Call {
     })
 }
 
-/// Appends to the sequences in turn, each client with numbers of its own, so that no append is a repeat of another.
-fn append(target: &Target, sequences: &[String], length: u64, lanes: &AtomicU64) -> Call {
+/// Appends to the sequences in turn, each thought numbered after the one before it.
+fn append(target: &Target, grown: &Grown) -> Call {
     let mut tools = target.tools();
-    let sequences = sequences.to_vec();
-    let mut number = length + lanes.fetch_add(1, Ordering::Relaxed) * NUMBERS_OF_A_CLIENT;
+    let grown = grown.clone();
     Box::new(move || {
-        number += 1;
-        let sequence = &sequences[number as usize % sequences.len()];
-        tools.think(Some(sequence), number, THOUGHTS_TOTAL, THOUGHT);
+        let turn = grown.turn.fetch_add(1, Ordering::Relaxed) as usize;
+        let sequence = &grown.sequences[turn % grown.sequences.len()];
+        let number = sequence.length.fetch_add(1, Ordering::Relaxed) + 1;
+        tools.think(Some(&sequence.id), number, THOUGHTS_TOTAL, THOUGHT);
     })
 }
 
@@ -329,16 +327,53 @@ fn read(target: &Target, arguments: Value) -> Call {
     })
 }
 
-fn grow(target: &Target, length: u64) -> String {
-    let mut tools = target.tools();
-    let sequence = tools.think(None, 1, length, THOUGHT)["sequenceId"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    for number in 2..=length {
-        tools.think(Some(&sequence), number, length + 1, THOUGHT);
+/// Sequences that have grown to a length, shared by all clients that append to them.
+#[derive(Clone)]
+struct Grown {
+    sequences: Arc<Vec<Sequence>>,
+    turn: Arc<AtomicU64>,
+}
+
+struct Sequence {
+    id: String,
+    length: AtomicU64,
+}
+
+impl Grown {
+    fn new(target: &Target, length: u64) -> Self {
+        // Several short ones, so that none of them is long before the measurement ends.
+        let count = if length < 100 { SHORT_ONES } else { 1 };
+        Self {
+            sequences: Arc::new((0..count).map(|_| Sequence::new(target, length)).collect()),
+            turn: Arc::default(),
+        }
     }
-    sequence
+}
+
+impl Sequence {
+    fn new(target: &Target, length: u64) -> Self {
+        let mut tools = target.tools();
+        let id = tools.think(None, 1, length, THOUGHT)["sequenceId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        for number in 2..=length {
+            tools.think(Some(&id), number, length + 1, THOUGHT);
+        }
+        Self {
+            id,
+            length: length.into(),
+        }
+    }
+
+    /// Begins a branch. What is appended after it goes on on `main`.
+    fn fork(&self, target: &Target) {
+        let arguments = json!({
+            "sequenceId": self.id, "thought": THOUGHT, "nextThoughtNeeded": true,
+            "thoughtNumber": 3, "totalThoughts": 9, "branchId": "other", "branchFromThought": 2,
+        });
+        target.tools().succeed("sequentialthinking", &arguments);
+    }
 }
 
 /// What it costs to know who asks: a call that does nothing else, by where the answer is found. One client, one call after
