@@ -67,11 +67,18 @@ function tell(env, stage) {
 const BODY_BYTES_MAX = 256 * 1024;
 const BODY_MILLISECONDS = 30_000;
 
-async function read(request) {
-  const length = Number(request.headers.get("Content-Length") ?? Infinity);
-  if (length <= BODY_BYTES_MAX) return new Uint8Array(await request.arrayBuffer());
+const NOTHING = new Uint8Array();
+
+// The bytes; `undefined` when they did not come. A timer that is not needed ends with the request.
+async function receive(request) {
+  const length = Number(request.headers.get("Content-Length") ?? NaN);
+  if (!(length <= BODY_BYTES_MAX) && !request.body) return NOTHING;
+  const body = length <= BODY_BYTES_MAX ? request.bytes() : readFrom(request.body.getReader());
+  return Promise.race([body.catch(() => {}), scheduler.wait(BODY_MILLISECONDS)]);
+}
+
+async function readFrom(reader) {
   const body = new Uint8Array(BODY_BYTES_MAX + 1);
-  const reader = request.body.getReader();
   let size = 0;
   while (size < body.length) {
     const { done, value } = await reader.read();
@@ -82,16 +89,6 @@ async function read(request) {
   }
   // The rest is refused, not read.
   reader.cancel().catch(() => {});
-  return body;
-}
-
-// The bytes; `undefined` when they did not come.
-async function receive(request) {
-  if (!request.body) return new Uint8Array();
-  let timer;
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, BODY_MILLISECONDS)));
-  const body = await Promise.race([read(request).catch(() => {}), late]);
-  clearTimeout(timer);
   return body;
 }
 
@@ -145,10 +142,10 @@ function stream(response, env) {
 
 export default {
   async fetch(request, env, ctx) {
-    request.received = await receive(request);
+    const body = await receive(request);
     try {
       revive();
-      const work = drive(enter(() => wasm.fetch(request, env)));
+      const work = drive(enter(() => wasm.fetch(request, body, env)));
       // Of a request whose client has left, the platform settles nothing any more, and the work would end in the middle.
       ctx.waitUntil(work.catch(() => {}));
       const response = await work;

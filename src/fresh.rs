@@ -3,7 +3,7 @@
 //! A host reads its clock and draws one seed for each call; everything below derives what it needs from that,
 //! so that a test can repeat a call exactly. Asking the platform for either is left to the hosts.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -15,6 +15,7 @@ pub struct Fresh {
     pub now: Timestamp,
     seed: [u8; 32],
     drawn: Cell<u64>,
+    request_id: OnceCell<String>,
 }
 
 impl Fresh {
@@ -24,6 +25,7 @@ impl Fresh {
             now,
             seed,
             drawn: Cell::new(0),
+            request_id: OnceCell::new(),
         }
     }
 
@@ -48,6 +50,10 @@ impl Fresh {
 
     /// What the logs and the caller call this request: 16 hexadecimal digits, the same whatever has been drawn.
     pub fn request_id(&self) -> String {
+        self.request_id.get_or_init(|| self.name()).clone()
+    }
+
+    fn name(&self) -> String {
         let mut id = String::with_capacity(16);
         if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.seed) {
             mac.update(b"durable-thinking request id v1");

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const PREFIX: &str = "seq_";
 /// Crockford's alphabet in lower case: no i, l, o, u.
@@ -18,8 +18,7 @@ const CHECK_MODULUS: u32 = 1021;
 pub const LENGTH: usize = PREFIX.len() + BODY_CHARACTERS + CHECK_CHARACTERS;
 
 /// An id that this server could have minted. `Debug` does not show it: it is a capability.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SequenceId([u8; 16]);
 
 /// Why a text is no sequence id. The text itself is not repeated: it may be all but one character of a real one.
@@ -121,17 +120,24 @@ impl fmt::Debug for SequenceId {
     }
 }
 
-impl TryFrom<String> for SequenceId {
-    type Error = Damaged;
-
-    fn try_from(text: String) -> Result<Self, Damaged> {
-        Self::parse(&text)
+/// In a format for people as they see it, on the wire between the Worker and its objects as the bits alone.
+impl Serialize for SequenceId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serializer.is_human_readable() {
+            true => serializer.collect_str(self),
+            false => self.0.serialize(serializer),
+        }
     }
 }
 
-impl From<SequenceId> for String {
-    fn from(id: SequenceId) -> Self {
-        id.to_string()
+impl<'de> Deserialize<'de> for SequenceId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.is_human_readable() {
+            true => {
+                Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+            }
+            false => Deserialize::deserialize(deserializer).map(Self),
+        }
     }
 }
 

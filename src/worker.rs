@@ -43,16 +43,20 @@ thread_local! {
 
 /// Answers a request, for `entry.mjs`.
 #[wasm_bindgen]
-pub fn fetch(request: web_sys::Request, env: Env) -> Work {
+pub fn fetch(request: web_sys::Request, body: Option<Vec<u8>>, env: Env) -> Work {
     Work::new(async move {
-        let response = answer(&request, &env).await?;
+        let response = answer(&request, body, &env).await?;
         Ok(response.into())
     })
 }
 
-async fn answer(request: &web_sys::Request, env: &Env) -> Result<web_sys::Response> {
+async fn answer(
+    request: &web_sys::Request,
+    body: Option<Vec<u8>>,
+    env: &Env,
+) -> Result<web_sys::Response> {
     let site = site(env);
-    let message = message::read(request)?;
+    let message = message::read(request, body)?;
     let fresh = host::fresh()?;
     let (start, request_id) = (fresh.now, fresh.request_id());
     let mut response = route(message, site, fresh).await;

@@ -2,7 +2,7 @@
 //!
 //! How a call is parsed, run and worded is left to `tools`; where it runs to the [`ToolHost`].
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -84,13 +84,13 @@ impl<T: ToolHost> Server for Thinking<T> {
         // Parsing an append draws from `fresh`, and no append is long.
         tool.annotations.read_only_hint
             && context.meta.progress_token.is_some()
-            && tools::parse(tool, &arguments, &self.settings, context.fresh)
+            && tools::parse(tool, arguments, &self.settings, context.fresh)
                 .is_ok_and(|call| matches!(call, Call::History(query) if pieces::is_long(&query)))
     }
 
     async fn call_tool(&self, params: &Params, context: &Context<'_>) -> Result<Params, Error> {
         let (tool, arguments) = called(params)?;
-        let rendered = match tools::parse(tool, &arguments, &self.settings, context.fresh) {
+        let rendered = match tools::parse(tool, arguments, &self.settings, context.fresh) {
             Err(error) => Err(error),
             Ok(call) => match self.run(&call, context).await {
                 Err(error) => Err(error),
@@ -166,7 +166,8 @@ impl<T: ToolHost> Thinking<T> {
 }
 
 /// The tool and the arguments of a `tools/call`. What is wrong with single arguments is the tool's to say.
-fn called(params: &Params) -> Result<(&'static Tool, Params), Error> {
+fn called(params: &Params) -> Result<(&'static Tool, &Params), Error> {
+    static NONE: LazyLock<Params> = LazyLock::new(Params::new);
     let Some(Value::String(name)) = params.get("name") else {
         return Err(Error::InvalidParams("name must be a string".to_owned()));
     };
@@ -179,8 +180,8 @@ fn called(params: &Params) -> Result<(&'static Tool, Params), Error> {
         )));
     };
     match params.get("arguments") {
-        None | Some(Value::Null) => Ok((tool, Params::new())),
-        Some(Value::Object(arguments)) => Ok((tool, arguments.clone())),
+        None | Some(Value::Null) => Ok((tool, &NONE)),
+        Some(Value::Object(arguments)) => Ok((tool, arguments)),
         Some(_) => Err(Error::InvalidParams(
             "arguments must be an object".to_owned(),
         )),

@@ -6,7 +6,7 @@ mod step;
 mod target;
 mod warning;
 
-use crate::database::{Database, DatabaseError, Value};
+use crate::database::{Column, Database, DatabaseError, Value};
 use crate::fresh::Fresh;
 use crate::graph::{self, MAIN};
 use crate::refusal::Code;
@@ -67,20 +67,20 @@ struct Append<'a> {
 impl Append<'_> {
     fn first<D: Database>(&self, store: &Store<D>) -> Result<Appended, Error> {
         refuse::references_without_sequence(self.draft)?;
-        let step = store.database.transaction(|| self.begin(store))?;
-        let sequence = store
-            .find(self.keys, self.settings, self.fresh.now)?
-            .ok_or(DatabaseError::Corrupt(
-                "a sequence is gone that was just written",
-            ))?;
-        self.answer(&sequence, &step, false)
+        let sequence = store.database.transaction(|| self.begin(store))?;
+        store.remember(self.keys, &sequence.row, &sequence.newest);
+        self.answer(&sequence, &sequence.newest, false)
     }
 
-    fn begin<D: Database>(&self, store: &Store<D>) -> Result<Step, Error> {
-        let sequence = self.create_sequence(&store.database)?;
-        let step = step::next(self, &Before::default(), MAIN, &Target::default());
-        self.insert(&store.database, sequence, &step)?;
-        Ok(step)
+    fn begin<'s, D: Database>(&self, store: &'s Store<D>) -> Result<Sequence<'s, D>, Error> {
+        let row = self.create_sequence(&store.database)?;
+        let newest = step::next(self, &Before::default(), MAIN, &Target::default());
+        self.insert(&store.database, row.sequence, &newest)?;
+        Ok(Sequence {
+            database: &store.database,
+            row,
+            newest,
+        })
     }
 
     fn to<D: Database>(
@@ -148,7 +148,7 @@ impl Append<'_> {
         Ok(row.map(|row| row.branch))
     }
 
-    fn create_sequence(&self, database: &impl Database) -> Result<i64, Error> {
+    fn create_sequence(&self, database: &impl Database) -> Result<SequenceRow, Error> {
         let title: String = self
             .draft
             .text
@@ -158,12 +158,13 @@ impl Append<'_> {
             .chars()
             .take(TITLE_CHARACTERS)
             .collect();
+        let title = self.keys.seal(Field::Title, &title, self.fresh);
         let now = milliseconds(self.fresh.now);
         let rows = database.query(
             "insert into sequence (lookup, title, created_at, written_at) values (?, ?, ?, ?) returning sequence",
             &[
                 self.keys.lookup().into(),
-                self.keys.seal(Field::Title, &title, self.fresh).into(),
+                title.as_slice().into(),
                 now.clone(),
                 now,
             ],
@@ -172,7 +173,14 @@ impl Append<'_> {
             .into_iter()
             .next()
             .ok_or(DatabaseError::Corrupt("an insert returned no row"))?;
-        Ok(row.integer(crate::database::Column("sequence", "sequence"))?)
+        Ok(SequenceRow {
+            sequence: row.integer(Column("sequence", "sequence"))?,
+            title,
+            origin: None,
+            created_at: self.fresh.now,
+            written_at: self.fresh.now,
+            branches: 0,
+        })
     }
 
     fn create_branch<D: Database>(

@@ -190,8 +190,7 @@ impl<D: Database> Importer<'_, D> {
         if let Some(sequence) = &mut self.sequence {
             return replay.to(sequence);
         }
-        replay.first(self.store)?;
-        self.sequence = self.store.read(self.keys.lookup())?;
+        self.sequence = Some(replay.first(self.store)?);
         Ok(())
     }
 

@@ -15,15 +15,17 @@ pub struct Arguments<'a>(pub &'a Map<String, Value>);
 impl<'a> Arguments<'a> {
     /// The value under either spelling of `name`. Absent, null, `""` and `"null"` are all absent.
     fn optional(&self, name: &str) -> Result<Option<&'a Value>, Refusal> {
-        let snake = snake_case(name);
         let camel = self.0.get(name).filter(|value| !is_absent(value));
-        let other = self
-            .0
-            .get(&snake)
-            .filter(|value| snake != name && !is_absent(value));
+        // Few callers use the other spelling, so it is made up only for those who use any.
+        let other = match self.0.keys().any(|key| key.contains('_')) {
+            true => self.0.get(&snake_case(name)),
+            false => None,
+        };
+        let other = other.filter(|value| !is_absent(value));
         match (camel, other) {
             (Some(one), Some(two)) if one != two => Err(Refusal::invalid(format!(
-                "{name} and {snake} were both given, with different values; give only {name}"
+                "{name} and {} were both given, with different values; give only {name}",
+                snake_case(name)
             ))),
             (one, two) => Ok(one.or(two)),
         }
@@ -66,7 +68,6 @@ impl<'a> Arguments<'a> {
         let Some(value) = self.optional(name)? else {
             return Ok(None);
         };
-        let expected = format!("a whole number from {min} to {max}");
         let number = match value {
             Value::Number(number) => number
                 .as_u64()
@@ -78,7 +79,7 @@ impl<'a> Arguments<'a> {
             .and_then(|number| u32::try_from(number).ok())
             .filter(|number| (min..=max).contains(number))
             .map(Some)
-            .ok_or_else(|| wrong(name, value, &expected))
+            .ok_or_else(|| wrong(name, value, &format!("a whole number from {min} to {max}")))
     }
 
     /// A reference to a thought by number. Models send 0 for "none", which no thought is called.

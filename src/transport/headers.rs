@@ -33,6 +33,8 @@ pub(crate) struct Surroundings {
     pub(crate) own: Origin,
     /// What this deployment calls itself.
     pub(crate) canonical: Origin,
+    /// The same as text.
+    pub(crate) issuer: String,
     /// The `Origin` header as it came, if that page may read the response.
     pub(crate) page: Option<HeaderValue>,
     pub(crate) origin_is_refused: bool,
@@ -55,6 +57,7 @@ impl Surroundings {
         };
         Some(Self {
             own,
+            issuer: canonical.to_string(),
             canonical,
             page,
             origin_is_refused,

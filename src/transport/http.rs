@@ -144,8 +144,11 @@ where
         }
     };
     let is_head = request.method() == Method::HEAD;
-    let issuer = surroundings.canonical.to_string();
-    let mut response = match site.authorization.route(&request, &issuer, &fresh).await {
+    let signed_in = site
+        .authorization
+        .route(&request, &surroundings.issuer, &fresh)
+        .await;
+    let mut response = match signed_in {
         Some(response) => {
             access.route = "oauth";
             response.map(Body::Full) // 2
@@ -258,12 +261,11 @@ pub(crate) async fn admit<S: Server, A: Authorization>(
     if !is_open && !site.config.tokens.is_set() {
         return Err(Error::NotConfigured);
     }
-    let origin = surroundings.canonical.to_string();
     auth::authenticate(
         &site.config.tokens,
         &site.authorization,
         request,
-        &origin,
+        &surroundings.issuer,
         endpoint,
         fresh,
     )
@@ -271,7 +273,7 @@ pub(crate) async fn admit<S: Server, A: Authorization>(
     .map_err(|denial| Error::Denied {
         denial,
         endpoint,
-        sign_in: is_open.then_some(origin),
+        sign_in: is_open.then(|| surroundings.issuer.clone()),
     })
 }
 

@@ -79,9 +79,9 @@ fn html<S: Server, A: Authorization>(
     let is_local = surroundings.canonical.is_loopback();
     let is_open = site.authorization.is_open();
     let sign_in = sign_in(is_open, &site.config.sign_in.missing);
-    let origin = surroundings.canonical.to_string();
+    let origin = &surroundings.issuer;
     let [vscode, cursor] =
-        install_links(&origin).map(|link| if is_open { link } else { String::new() });
+        install_links(origin).map(|link| if is_open { link } else { String::new() });
     // The origin holds letters, digits, dots, colons and hyphens only, or no host would have been admitted.
     let page = PAGE
         .replace("[[style]]", STYLE)
@@ -89,7 +89,7 @@ fn html<S: Server, A: Authorization>(
         .replace("[[sign-in]]", &sign_in)
         .replace("[[vscode]]", &vscode)
         .replace("[[cursor]]", &cursor)
-        .replace("[[origin]]", &origin)
+        .replace("[[origin]]", origin)
         .replace("[[title]]", about.title.unwrap_or(about.name))
         .replace("[[version]]", about.version)
         .replace("[[modern]]", MODERN[0])

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use http::header::{HeaderMap, HeaderValue};
-use js_sys::{Reflect, Uint8Array};
+use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use worker::web_sys;
 use worker::{Error, Result};
@@ -16,7 +16,7 @@ use crate::transport::{Body, Broken, Late, Stream};
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
-    fn lines(headers: &web_sys::Headers) -> String;
+    fn lines(headers: &web_sys::Headers, names: &Array) -> String;
 
     #[wasm_bindgen(catch)]
     fn respond(
@@ -26,26 +26,21 @@ extern "C" {
     ) -> std::result::Result<web_sys::Response, JsValue>;
 }
 
-/// Reads the head, and takes the body that `entry.mjs` has awaited: as much of it as the router needs to see that it is too
-/// large, in the member `received`.
-pub(crate) fn read(request: &web_sys::Request) -> Result<http::Request<Vec<u8>>> {
-    let headers = headers(&request.headers());
-    let received = received(request);
-    let is_late = received.is_none();
-    let mut message = http::Request::new(received.unwrap_or_default());
+/// Reads the head. The body has been awaited by `entry.mjs`: as much of it as the router needs to see that it is too large;
+/// none when it did not come.
+pub(crate) fn read(
+    request: &web_sys::Request,
+    body: Option<Vec<u8>>,
+) -> Result<http::Request<Vec<u8>>> {
+    let is_late = body.is_none();
+    let mut message = http::Request::new(body.unwrap_or_default());
     if is_late {
         message.extensions_mut().insert(Late);
     }
     *message.method_mut() = request.method().parse().map_err(to_error)?;
     *message.uri_mut() = request.url().parse().map_err(to_error)?;
-    *message.headers_mut() = headers;
+    *message.headers_mut() = headers(&request.headers());
     Ok(message)
-}
-
-/// The body that `entry.mjs` has awaited; none when it did not come.
-fn received(request: &web_sys::Request) -> Option<Vec<u8>> {
-    let received = Reflect::get(request, &"received".into()).ok()?;
-    received.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
 }
 
 /// The response as the platform wants it. A body that is still being made is left to `entry.mjs`, which pulls it
@@ -138,12 +133,12 @@ impl Drop for ResponseChunks {
 
 pub(super) fn headers(platform: &web_sys::Headers) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for line in lines(platform).lines() {
-        let Some((name, value)) = line.split_once(':') else {
+    for line in lines(platform, &header::names()).lines() {
+        let Some((index, value)) = line.split_once(':') else {
             continue;
         };
         let value = HeaderValue::from_bytes(value.as_bytes());
-        if let (Some(name), Ok(value)) = (header::known(name), value) {
+        if let (Some(name), Ok(value)) = (header::named(index), value) {
             // A head with more than 2^15 values cannot come through the platform; were it to, the rest is left out.
             let _ = headers.try_append(name, value);
         }

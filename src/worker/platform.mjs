@@ -3,10 +3,13 @@ import { waitUntil } from "cloudflare:workers";
 // The platform's messages, taken apart and put together where that costs least: each of these is one step out of Wasm, where
 // the platform's own interfaces would take one for every header and two for every body.
 
-// Headers as lines of a name and a value.
-export function lines(headers) {
+// The headers that have one of the names, as lines of the name's index and the value.
+export function lines(headers, names) {
   let text = "";
-  for (const [name, value] of headers) text += `${name}:${value}\n`;
+  for (let index = 0; index < names.length; index++) {
+    const value = headers.get(names[index]);
+    if (value !== null) text += `${index}:${value}\n`;
+  }
   return text;
 }
 

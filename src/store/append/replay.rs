@@ -62,10 +62,12 @@ impl Replay<'_> {
     }
 
     /// Begins the sequence.
-    pub(in crate::store) fn first<D: Database>(&self, store: &Store<D>) -> Result<(), Error> {
+    pub(in crate::store) fn first<'s, D: Database>(
+        &self,
+        store: &'s Store<D>,
+    ) -> Result<Sequence<'s, D>, Error> {
         refuse::references_without_sequence(self.draft).map_err(|refusal| self.at(&refusal))?;
-        self.append().begin(store)?;
-        Ok(())
+        self.append().begin(store)
     }
 
     /// Continues it. The sequence in memory moves on with the rows.

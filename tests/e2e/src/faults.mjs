@@ -10,9 +10,8 @@ export * from "./shifted.mjs";
 // The entry waits for a body for a time that no test has: after a request with `x-hurry`, for a hundredth of it.
 const BODY_MILLISECONDS = 30_000;
 let hurry = 1;
-const wait = globalThis.setTimeout;
-globalThis.setTimeout = (work, time, ...rest) =>
-  wait(work, time === BODY_MILLISECONDS ? time / hurry : time, ...rest);
+const wait = scheduler.wait.bind(scheduler);
+scheduler.wait = (time) => wait(time === BODY_MILLISECONDS ? time / hurry : time);
 
 // Worker and objects share this isolate, so what one request asks for can wait here for its turn.
 let plan = { left: 0 };
@@ -125,7 +124,7 @@ const breakable = (env) => ({
 // What the entry drives like work of Wasm.
 const answered = (response) => ({ step: () => response, free() {} });
 
-export function fetch(request, env) {
+export function fetch(request, body, env) {
   if (request.headers.has("x-hurry")) hurry = 100;
   if (request.headers.has("x-probe")) {
     console.log("mark out");
@@ -137,7 +136,7 @@ export function fetch(request, env) {
   const fault = due("worker");
   if (fault) IN_WASM[fault]();
   broken ??= breakable(env);
-  return glue.fetch(request, broken);
+  return glue.fetch(request, body, broken);
 }
 
 // In the object's database: what `exec` throws, and for which statements.

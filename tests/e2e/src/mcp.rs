@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,8 @@ pub struct Tools {
     client: Client,
     token: String,
     next_id: u64,
+    /// How long the last exchange took, from the first byte sent to the last one read.
+    pub waited: Duration,
 }
 
 impl Tools {
@@ -26,6 +29,7 @@ impl Tools {
             client: Client::new(address),
             token: TOKEN.to_owned(),
             next_id: 1,
+            waited: Duration::ZERO,
         }
     }
 
@@ -59,8 +63,13 @@ impl Tools {
             ("mcp-protocol-version", "2025-11-25"),
         ];
         headers.extend(more);
-        self.client
-            .try_send("POST", "/mcp-compat", &headers, body.to_string().as_bytes())
+        let body = body.to_string();
+        let start = Instant::now();
+        let reply = self
+            .client
+            .try_send("POST", "/mcp-compat", &headers, body.as_bytes());
+        self.waited = start.elapsed();
+        reply
     }
 
     /// Calls a tool and returns its whole result, refused or not.

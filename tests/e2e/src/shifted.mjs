@@ -16,10 +16,10 @@ globalThis.Date = class extends Date {
   }
 };
 
-export function fetch(request, env) {
+export function fetch(request, body, env) {
   shift = Number(request.headers.get("x-shift-milliseconds") ?? lasting);
   if (request.headers.has("x-shift-stays")) lasting = shift;
-  return glue.fetch(request, env);
+  return glue.fetch(request, body, env);
 }
 
 const onTime = (Class) => class extends Class {

@@ -46,9 +46,9 @@ const ORDERS = {
 // What the entry drives like work of Wasm.
 const answered = (response) => ({ step: () => response, free() {} });
 
-export function fetch(request, env) {
+export function fetch(request, body, env) {
   const [order, count] = request.headers.get("x-steer")?.split(" ") ?? [];
-  if (!order) return glue.fetch(request, env);
+  if (!order) return glue.fetch(request, body, env);
   ORDERS[order](Number(count));
   return answered(Response.json(state));
 }

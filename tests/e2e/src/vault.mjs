@@ -24,14 +24,14 @@ const COUNTED = {
   "/cached": async (env) => Response.json((await env.OAUTH_KV.list()).keys.length),
 };
 
-export function fetch(request, env) {
+export function fetch(request, body, env) {
   const count = COUNTED[new URL(request.url).pathname];
   // What the entry drives like work of Wasm: a promise first, then what it came to.
   if (count) return { step: (response) => response ?? count(env), free() {} };
   fails = request.headers.has("x-vault-fails");
   misses = request.headers.has("x-cache-misses");
   environment ??= watch(env);
-  return glue.fetch(request, environment);
+  return glue.fetch(request, body, environment);
 }
 
 export class AuthVault extends glue.AuthVault {
