@@ -3,12 +3,13 @@
 // It owns two things that Wasm cannot. Durable Object classes must extend the platform's class. And when Wasm traps, all that
 // it was at is over: whoever took the step that trapped learns it from the exception, all others when they come back for the
 // next step, and the next call gets a fresh instance. All calls of an isolate share one instance, so all of them end with it.
-import { DurableObject } from "cloudflare:workers";
+import { DurableObject, env as environment } from "cloudflare:workers";
 import * as wasm from "../build/index.js";
 
 // Shared with the `worker` crate, which sets `criticalError` when Rust panics and counts the instances.
 const life = wasm.__worker_init_state();
-life.drive = drive;
+// For what goes on after its response was sent.
+life.finish = (work) => drive(work).catch(() => tell(environment, "worker"));
 
 function revive() {
   if (!life.criticalError) return;

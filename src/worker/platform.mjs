@@ -31,7 +31,7 @@ export const ask = (namespace, name, question, requestId) =>
 // Outside of a request there is nothing to keep alive, and the work is done all the same.
 export function later(work) {
   // Not before the step is over that makes this work.
-  const done = Promise.resolve().then(() => globalThis.__worker_init_state.drive(work));
+  const done = Promise.resolve().then(() => globalThis.__worker_init_state.finish(work));
   try {
     waitUntil(done);
   } catch {}

@@ -60,12 +60,12 @@ impl Work {
 
 /// What a promise comes to. One work waits for one promise at a time.
 pub(super) async fn settled(promise: Promise) -> Outcome {
-    poll_fn(|_| match SETTLED.take() {
-        Some(outcome) => Poll::Ready(outcome),
-        None => {
+    poll_fn(|_| {
+        let outcome = SETTLED.take();
+        if outcome.is_none() {
             AWAITED.set(Some(promise.clone()));
-            Poll::Pending
         }
+        outcome.map_or(Poll::Pending, Poll::Ready)
     })
     .await
 }

@@ -98,8 +98,12 @@ fn pages() -> Vec<(&'static str, Value)> {
 
 type Table = BTreeMap<(&'static str, u32, u32), Spent>;
 
-fn measure(length: u32, table: &mut Table) {
+fn measure(length: u32, has_trunk: bool, table: &mut Table) {
     let mut bench = Bench::new();
+    if !has_trunk {
+        // The number comes once more, so all that follows lies beyond.
+        bench.think(1, &json!({"thought": "once more"})).unwrap();
+    }
     load::lengthen(&mut bench, length);
     let mut from = 1;
     // The shortest tells how long a page is; the two longer ones are compared at every width.
@@ -186,15 +190,26 @@ fn check_page(name: &str, width: u32, spent: Spent) {
 
 #[test]
 fn costs_do_not_grow_with_a_sequence() {
+    println!("{}", check_costs(true));
+}
+
+#[test]
+fn costs_do_not_grow_beyond_the_trunk() {
+    println!("{}", check_costs(false));
+}
+
+/// The table of costs, for a reader.
+fn check_costs(has_trunk: bool) -> String {
     let mut table = Table::new();
+    let mut lines = Vec::new();
     for length in LENGTHS {
-        measure(length, &mut table);
+        measure(length, has_trunk, &mut table);
     }
     for ((name, length, width), spent) in &table {
-        println!(
+        lines.push(format!(
             "| {name} | {length} | {width} | {} | {} | {} |",
             spent.statements, spent.returned, spent.steps
-        );
+        ));
         if let Some(short) = table.get(&(*name, LENGTHS[1], *width))
             && *length == LENGTHS[2]
         {
@@ -214,6 +229,7 @@ fn costs_do_not_grow_with_a_sequence() {
     }
     // A search that passes over rows would show, since the table is long enough.
     assert!(table.len() > 100);
+    lines.join("\n")
 }
 
 #[test]

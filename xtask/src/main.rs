@@ -30,6 +30,7 @@ cargo xtask COMMAND
                      supply (licenses, sources, unused crates), advisories
   bench [ADDRESS]    measure the Worker, and another server of the same tools beside it
                      (environment for the other: BENCH_TOKEN, BENCH_PID)
+  bench ratios       measure only what has a target
   torture [ROUNDS [SEED]]
                      kill workerd and the native program under load, and look for what is lost
   soak [CALLS]       make mixed calls and watch the Worker's memory

@@ -9,7 +9,7 @@ use crate::bench::Bench;
 /// Thoughts at either end that the store writes, more than any page holds.
 const ENDS: u32 = 110;
 
-/// Makes `main` of the bench's sequence `thoughts` long, numbered 1 and on.
+/// Makes `main` of the bench's sequence `thoughts` long, numbered 1 and on: all of it is trunk.
 pub fn lengthen(bench: &mut Bench<Sqlite>, thoughts: u32) {
     for number in 1..=thoughts.min(ENDS) {
         think(bench, number);
