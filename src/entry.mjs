@@ -9,7 +9,7 @@ import * as wasm from "../build/index.js";
 // Shared with the `worker` crate, which sets `criticalError` when Rust panics and counts the instances.
 const life = wasm.__worker_init_state();
 // For what goes on after its response was sent.
-life.finish = (work) => drive(work).catch(() => tell(environment, "worker"));
+life.finish = (work, instanceId) => drive(work, instanceId).catch(() => tell(environment, "worker"));
 
 function revive() {
   if (!life.criticalError) return;
@@ -18,6 +18,11 @@ function revive() {
 }
 
 const isOver = (instanceId) => life.criticalError || life.instanceId !== instanceId;
+
+// What belongs to an instance must not be used with the one after it.
+function check(instanceId) {
+  if (isOver(instanceId)) throw new Error("this instance is over");
+}
 
 // Calls into Wasm. It throws nothing on purpose: an exception came in the middle of its work, and what it left behind cannot
 // be trusted.
@@ -31,8 +36,8 @@ function enter(call) {
 }
 
 // Takes work of Wasm to its end. A step returns the promise that the work waits for, or what it came to, be it an error.
-async function drive(work) {
-  const { instanceId } = life;
+async function drive(work, instanceId = life.instanceId) {
+  check(instanceId);
   let step = enter(() => work.step());
   while (typeof step?.then === "function") {
     let value;
@@ -43,7 +48,7 @@ async function drive(work) {
       value = error;
       isRejected = true;
     }
-    if (isOver(instanceId)) throw new Error("this instance is over");
+    check(instanceId);
     if (work.isLeft) return;
     step = enter(() => work.step(value, isRejected));
   }
@@ -113,6 +118,7 @@ function stream(response, env) {
       const beat =
         beats && setInterval(() => hasEnded || controller.enqueue(HEARTBEAT), HEARTBEAT_MILLISECONDS);
       try {
+        check(instanceId);
         work = enter(() => chunks.next());
         const chunk = await drive(work);
         if (hasEnded) return;

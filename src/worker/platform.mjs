@@ -30,8 +30,10 @@ export const ask = (namespace, name, question, requestId) =>
 
 // Outside of a request there is nothing to keep alive, and the work is done all the same.
 export function later(work) {
+  const life = globalThis.__worker_init_state;
+  const { instanceId } = life;
   // Not before the step is over that makes this work.
-  const done = Promise.resolve().then(() => globalThis.__worker_init_state.finish(work));
+  const done = Promise.resolve().then(() => life.finish(work, instanceId));
   try {
     waitUntil(done);
   } catch {}
