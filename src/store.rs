@@ -138,10 +138,15 @@ impl<D: Database> Store<D> {
             .filter(|it| !is_expired(it.newest.created_at.max(it.row.written_at), settings, now)))
     }
 
-    /// Keeps what is committed, so that the next call need not read it.
+    /// Keeps what is committed, so that the next call need not read it: the row, and the newest thought, which may lie on a
+    /// branch that it begins.
     fn remember(&self, keys: &Keys, row: &SequenceRow, newest: &Step) {
         if D::IS_SOLE {
-            self.memory.keep(keys.lookup(), row.clone(), newest.clone());
+            let row = SequenceRow {
+                branches: row.branches.max(newest.branch),
+                ..row.clone()
+            };
+            self.memory.keep(keys.lookup(), row, newest.clone());
         }
     }
 

@@ -116,11 +116,7 @@ impl Append<'_> {
             })?,
             (None, None) => return Err(DatabaseError::Corrupt("a branch without a fork").into()),
         };
-        let row = SequenceRow {
-            branches: sequence.row.branches.max(step.branch),
-            ..sequence.row.clone()
-        };
-        store.remember(self.keys, &row, &step);
+        store.remember(self.keys, &sequence.row, &step);
         self.answer(sequence, &step, false)
     }
 
