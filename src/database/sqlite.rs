@@ -15,6 +15,9 @@ use crate::database::{Cost, Database, DatabaseError, Row, Value};
 const PARAMS_MAX: usize = 100;
 /// How long a second process that shares the file waits for the first one's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Together as long as that.
+const BUSY_TRIES: u32 = 1_000;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 const STATEMENTS_CACHED: usize = 64;
 
 pub struct Sqlite {
@@ -59,9 +62,10 @@ impl Sqlite {
     fn new(connection: Connection) -> Result<Self, DatabaseError> {
         connection.busy_timeout(BUSY_TIMEOUT).map_err(statement)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+        begin_log(&connection).map_err(statement)?;
         connection
             .execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;",
+                "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;",
             )
             .map_err(statement)?;
         Ok(Self {
@@ -169,6 +173,22 @@ impl Database for Sqlite {
     }
 }
 
+/// Has the file written through a log. For this change alone SQLite does not wait until others let go of a new file.
+fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
+    let mut tries = BUSY_TRIES;
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode = WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && tries > 0 =>
+            {
+                tries = tries.saturating_sub(1);
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
 fn to_sqlite(value: &Value) -> SqliteValue {
     match value {
         Value::Null => SqliteValue::Null,
@@ -197,5 +217,32 @@ fn statement(error: rusqlite::Error) -> DatabaseError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => DatabaseError::Full,
         _ => DatabaseError::Statement(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::Sqlite;
+    use crate::store::Store;
+
+    #[test]
+    fn many_may_begin_with_one_new_file() {
+        const AT_ONCE: usize = 8;
+        for _ in 0..10 {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("thoughts.db");
+            let ready = Barrier::new(AT_ONCE);
+            thread::scope(|scope| {
+                for _ in 0..AT_ONCE {
+                    scope.spawn(|| {
+                        ready.wait();
+                        Store::open(Sqlite::open(&file).unwrap()).map(drop).unwrap();
+                    });
+                }
+            });
+        }
     }
 }

@@ -7,7 +7,6 @@ pub mod native;
 pub mod workerd;
 
 use std::fmt;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -117,21 +116,27 @@ pub fn run(victim: &mut dyn Victim, rounds: u32, seed: u64) -> Report {
 
 /// Lets everybody write, waits until `calls` were acknowledged and a moment longer, and kills.
 fn write_until_killed(victim: &dyn Victim, ledgers: &mut [Ledger], calls: u64, more: Duration) {
-    // All of them, and the one who kills.
-    let ready = Barrier::new(ledgers.len() + 1);
+    // All at once, as clients do that begin together.
+    let lines: Vec<_> = thread::scope(|scope| {
+        let connecting: Vec<_> = ledgers
+            .iter()
+            .map(|_| scope.spawn(|| victim.connect()))
+            .collect();
+        connecting
+            .into_iter()
+            .map(|line| line.join().expect("a connection"))
+            .collect()
+    });
     let made = AtomicU64::new(0);
     thread::scope(|scope| {
-        for ledger in ledgers {
-            let (ready, made) = (&ready, &made);
+        for (ledger, mut line) in ledgers.iter_mut().zip(lines) {
+            let made = &made;
             scope.spawn(move || {
-                let mut line = victim.connect();
-                ready.wait();
                 while ledger.write(&mut *line) {
                     made.fetch_add(1, Ordering::Relaxed);
                 }
             });
         }
-        ready.wait();
         let start = Instant::now();
         while made.load(Ordering::Relaxed) < calls && start.elapsed() < PATIENCE {
             thread::sleep(Duration::from_micros(200));
