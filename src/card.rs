@@ -3,9 +3,7 @@
 //! The document is written as modules in `ui/` and inlined by `build.rs`. Listing and reading the resource is the
 //! protocol's business.
 
-use serde_json::Value;
-
-use crate::json::json;
+use crate::json::{Object, json};
 
 pub const URI: &str = "ui://sequential-thinking/process.html";
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
@@ -20,7 +18,7 @@ pub const HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/card.html"));
 /// `_meta` of the resource. It belongs in the list entry and in the read item alike, because hosts read one or the other.
 ///
 /// `domain` is left out on purpose: its form differs by host, and a wrong value keeps the card from starting.
-pub fn resource_meta() -> Value {
+pub fn resource_meta() -> Object {
     json!({
         "ui": {
             "csp": { "connectDomains": [], "resourceDomains": [], "frameDomains": [], "baseUriDomains": [] },

@@ -160,6 +160,11 @@ impl Origin {
     /// Reads `scheme://host[:port]` and nothing longer.
     pub fn parse(text: &str) -> Option<Self> {
         let (scheme, authority) = text.split_once("://")?;
+        Self::of(scheme, authority)
+    }
+
+    /// Of `host[:port]` under a scheme.
+    pub fn of(scheme: &str, authority: &str) -> Option<Self> {
         let is_scheme = !scheme.is_empty()
             && scheme.bytes().all(|byte| {
                 byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
@@ -184,7 +189,9 @@ impl Origin {
 
 impl std::fmt::Display for Origin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}://{}", self.scheme, self.host)?;
+        for part in [&self.scheme, "://", &self.host] {
+            formatter.write_str(part)?;
+        }
         match self.port {
             Some(port) => write!(formatter, ":{port}"),
             None => Ok(()),
@@ -195,16 +202,9 @@ impl std::fmt::Display for Origin {
 /// Splits `host[:port]`, with the host in lower case and an IPv6 address in its brackets.
 fn split_authority(authority: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = if authority.starts_with('[') {
-        let (host, rest) = authority.split_once(']')?;
-        (format!("{host}]"), rest)
+        authority.split_at_checked(authority.find(']')?.saturating_add(1))?
     } else {
-        match authority.find(':') {
-            Some(colon) => {
-                let (host, rest) = authority.split_at_checked(colon)?;
-                (host.to_owned(), rest)
-            }
-            None => (authority.to_owned(), ""),
-        }
+        authority.split_at_checked(authority.find(':').unwrap_or(authority.len()))?
     };
     let port = match port.strip_prefix(':') {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {

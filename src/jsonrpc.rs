@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::json::put;
+use crate::json::{self, Object, Part, json};
 
 pub use code::Code;
+
+const VERSION: &str = "2.0";
 
 /// Named parameters. MCP has no positional ones.
 pub type Params = Map<String, Value>;
@@ -32,11 +34,6 @@ impl Id {
         // The skipping parser that kept the bytes does not look at surrogates.
         let is_string = text.starts_with('"') && serde_json::from_str::<Cow<'_, str>>(text).is_ok();
         (is_integer || is_string).then(|| Self(raw.to_owned()))
-    }
-
-    /// The id as a value, for notifications that name a request.
-    pub fn to_value(&self) -> Value {
-        serde_json::from_str(self.0.get()).unwrap_or(Value::Null)
     }
 
     pub fn from_value(value: &Value) -> Option<Self> {
@@ -172,7 +169,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 impl Envelope<'_> {
     fn into_message(self) -> Result<Message, Response> {
         let id = self.id.and_then(Id::parse);
-        if self.jsonrpc != "2.0" {
+        if self.jsonrpc != VERSION {
             return Err(invalid(id, "`jsonrpc` must be \"2.0\""));
         }
         let is_answer = self.result.is_some() || self.error.is_some();
@@ -210,7 +207,7 @@ impl Envelope<'_> {
 pub struct Response {
     /// Absent when the request's id could not be read: the schemas allow absence, not `null`.
     pub id: Option<Id>,
-    pub outcome: Result<Box<RawValue>, ErrorObject>,
+    pub outcome: Result<Object, ErrorObject>,
 }
 
 impl Response {
@@ -223,66 +220,51 @@ impl Response {
 
     /// The response as one line of JSON.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Wire<'a> {
-            jsonrpc: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            id: Option<&'a Id>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            result: Option<&'a RawValue>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            error: Option<&'a ErrorObject>,
+        String::from_utf8(self.to_bytes()).unwrap_or_default()
+    }
+
+    /// The same, as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut message = json!({ "jsonrpc": VERSION });
+        if let Some(id) = &self.id {
+            message.put("id", id);
         }
-        let wire = Wire {
-            jsonrpc: "2.0",
-            id: self.id.as_ref(),
-            result: self.outcome.as_deref().ok(),
-            error: self.outcome.as_ref().err(),
-        };
-        // Nothing in it can fail to serialise: no maps with odd keys, no foreign impls.
-        serde_json::to_string(&wire).unwrap_or_default()
+        match &self.outcome {
+            Ok(result) => message.put("result", result),
+            Err(error) => message.put(
+                "error",
+                &json!({ "code": error.code, "message": error.message, "data": error.data }),
+            ),
+        }
+        message.into_bytes()
     }
 }
 
 /// A notification of this server as one line of JSON.
-pub fn notification(method: &str, params: &impl Serialize) -> String {
-    #[derive(Serialize)]
-    struct Wire<'a, T> {
-        jsonrpc: &'static str,
-        method: &'a str,
-        params: &'a T,
-    }
-    let wire = Wire {
-        jsonrpc: "2.0",
-        method,
-        params,
-    };
-    serde_json::to_string(&wire).unwrap_or_default()
+pub fn notification(method: &str, params: &impl Part) -> String {
+    json::text(&json!({ "jsonrpc": VERSION, "method": method, "params": *params }))
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ErrorObject {
     pub code: Code,
     pub message: String,
     /// Class and retry advice, and what the code's specification wants there.
-    pub data: Map<String, Value>,
+    pub data: Object,
 }
 
 impl ErrorObject {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        let mut data = Map::new();
-        put(&mut data, "class", &code.class().name());
-        put(&mut data, "retry", &code.retry().name());
         Self {
             code,
             message: message.into(),
-            data,
+            data: json!({ "class": code.class().name(), "retry": code.retry().name() }),
         }
     }
 
     #[must_use]
-    pub fn with(mut self, member: &str, value: Value) -> Self {
-        self.data.insert(member.to_owned(), value);
+    pub fn with(mut self, member: &str, value: &impl Part) -> Self {
+        self.data.put(member, value);
         self
     }
 }

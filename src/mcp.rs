@@ -17,16 +17,14 @@ use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::fresh::Fresh;
-use crate::json::{json, put, put_value};
+use crate::json::{Json, Object, Part, json};
 use crate::jsonrpc::{self, Id, Params, Request, Response};
 use crate::mcp::error::Error;
 use crate::mcp::meta::{Meta, SUBSCRIPTION_ID};
-use crate::mcp::result::{About, Caching};
+use crate::mcp::result::{About, Body, Caching};
 use crate::mcp::version::Version;
 use crate::refusal::Refusal;
 use crate::tools;
@@ -47,12 +45,12 @@ pub trait ToolHost {
 pub trait Server {
     fn about(&self) -> &About;
 
-    fn capabilities(&self, version: Version) -> Value;
+    fn capabilities(&self, version: Version) -> Object;
 
     fn instructions(&self) -> Option<&str>;
 
     /// A list as the JSON text of an array, in one page; `None` when nothing of the kind is offered.
-    fn list(&self, list: List) -> Option<&RawValue>;
+    fn list(&self, list: List) -> Option<&Json>;
 
     /// Whether a call is worth a stream with progress, to a client that can read one.
     fn is_long(&self, params: &Params, context: &Context<'_>) -> bool;
@@ -61,26 +59,26 @@ pub trait Server {
         &self,
         params: &Params,
         context: &Context<'_>,
-    ) -> impl Future<Output = Result<Params, Error>>;
+    ) -> impl Future<Output = Result<Body, Error>>;
 
     fn read_resource(
         &self,
         params: &Params,
         context: &Context<'_>,
-    ) -> impl Future<Output = Result<Params, Error>>;
+    ) -> impl Future<Output = Result<Body, Error>>;
 
     fn get_prompt(
         &self,
         params: &Params,
         context: &Context<'_>,
-    ) -> impl Future<Output = Result<Params, Error>>;
+    ) -> impl Future<Output = Result<Body, Error>>;
 
     /// Any method that is not in the table below; `None` when it does not exist.
     fn other(
         &self,
         request: &Request,
         context: &Context<'_>,
-    ) -> impl Future<Output = Option<Result<Params, Error>>>;
+    ) -> impl Future<Output = Option<Result<Body, Error>>>;
 
     /// Runs a call beside the protocol, for `/export` and `/import`.
     fn run(
@@ -130,13 +128,11 @@ impl Context<'_> {
             return;
         };
         let mut params = json!({ "progressToken": token, "progress": progress });
-        if let Value::Object(members) = &mut params {
-            if let Some(total) = total {
-                put(members, "total", &total);
-            }
-            // 2024-11-05 had no text yet; an unknown member is passed over there.
-            put(members, "message", &message);
+        if let Some(total) = total {
+            params.put("total", &total);
         }
+        // 2024-11-05 had no text yet; an unknown member is passed over there.
+        params.put("message", message);
         self.notify("notifications/progress", &params).await;
     }
 
@@ -147,7 +143,7 @@ impl Context<'_> {
 
     /// Sends a notification that belongs to this request, and waits until the transport has taken it: a client that
     /// does not read, or has left, holds the work up. Where the transport cannot send, nobody would hear it.
-    pub async fn notify(&self, method: &str, params: &impl Serialize) {
+    pub async fn notify(&self, method: &str, params: &impl Part) {
         let Some(queue) = &self.outgoing.0 else {
             return;
         };
@@ -215,7 +211,7 @@ async fn dispatch<S: Server>(
     server: &S,
     request: &Request,
     context: &Context<'_>,
-) -> Result<Box<RawValue>, Error> {
+) -> Result<Object, Error> {
     let none = Params::new();
     let params = request.params.as_ref().unwrap_or(&none);
     let is_modern = context.version.is_modern();
@@ -227,7 +223,7 @@ async fn dispatch<S: Server>(
             let agreed = agree(params)?;
             (result::initialize(server, agreed), Caching::None)
         }
-        "ping" if !is_modern => (Params::new(), Caching::None),
+        "ping" if !is_modern => (Body::new(Object::default()), Caching::None),
         "tools/list" => return list(server, List::Tools, request, params, context),
         "resources/list" => return list(server, List::Resources, request, params, context),
         "resources/templates/list" => {
@@ -249,7 +245,7 @@ async fn dispatch<S: Server>(
             None => return Err(Error::MethodNotFound(method.to_owned())),
         },
     };
-    result::from_body(server, context.version, body, caching).ok_or_else(|| fault(context))
+    Ok(result::from_body(server, context.version, body, caching))
 }
 
 /// The version that `initialize` agrees on.
@@ -268,7 +264,7 @@ fn list<S: Server>(
     request: &Request,
     params: &Params,
     context: &Context<'_>,
-) -> Result<Box<RawValue>, Error> {
+) -> Result<Object, Error> {
     let Some(items) = server.list(list) else {
         return Err(Error::MethodNotFound(request.method.clone()));
     };
@@ -277,13 +273,7 @@ fn list<S: Server>(
             "cursor: none was given out, the list has one page".to_owned(),
         ));
     }
-    result::from_list(server, context.version, list, items).ok_or_else(|| fault(context))
-}
-
-fn fault(context: &Context<'_>) -> Error {
-    Error::Fault {
-        request_id: context.fresh.request_id(),
-    }
+    Ok(result::from_list(server, context.version, list, items))
 }
 
 /// The messages of a subscription to nothing: no list of ours changes while it is served, so the accepted set is empty.
@@ -305,16 +295,16 @@ pub fn acknowledge_listen(request: &Request) -> Result<String, Error> {
 
 /// Ends such a subscription in good order.
 pub fn close_listen<S: Server>(server: &S, request: &Request, version: Version) -> Response {
-    let mut body = Params::new();
-    put_value(&mut body, "_meta", subscription(&request.id));
-    let outcome = result::from_body(server, version, body, Caching::None);
+    let body = Body {
+        meta: subscription(&request.id),
+        ..Body::new(Object::default())
+    };
     Response {
         id: Some(request.id.clone()),
-        outcome: outcome
-            .ok_or_else(|| jsonrpc::ErrorObject::new(jsonrpc::Code::Internal, "Internal error")),
+        outcome: Ok(result::from_body(server, version, body, Caching::None)),
     }
 }
 
-fn subscription(id: &Id) -> Value {
-    json!({ SUBSCRIPTION_ID: id.to_value() })
+fn subscription(id: &Id) -> Object {
+    json!({ SUBSCRIPTION_ID: *id })
 }

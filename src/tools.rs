@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::database::Database;
 use crate::fresh::Fresh;
+use crate::json::Object;
 use crate::page::{Page, Query};
 use crate::refusal::{Code, Refusal};
 use crate::sequence_id::SequenceId;
@@ -89,8 +90,8 @@ pub struct Deleted {
 #[derive(Debug)]
 pub struct Rendered {
     pub text: String,
-    pub structured: Value,
-    pub meta: Option<Value>,
+    pub structured: Object,
+    pub meta: Object,
 }
 
 /// The tool that a client means: by its name, or by the spelling with an underscore that older documentation uses.
@@ -110,7 +111,7 @@ pub fn parse(
     settings: &Settings,
     fresh: &Fresh,
 ) -> Result<Call, Refusal> {
-    let arguments = arguments::Arguments(arguments);
+    let arguments = arguments::Arguments::new(arguments);
     if tool.name == sequentialthinking::TOOL.name {
         sequentialthinking::parse(&arguments, settings, fresh)
             .map(|draft| Call::Append(Box::new(draft)))

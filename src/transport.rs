@@ -13,7 +13,7 @@
 //!    that stops the work.
 //! 4. While a pull of an event stream takes long the host writes comments, so that no proxy takes the stream for dead.
 //!    In the Worker the JavaScript entry owns the stream: it pulls, writes heartbeats, and ends the response when Wasm traps.
-//! 5. What the router learned for the log stands in the response's extensions as [`Access`]. Of a stream the outcome is
+//! 5. What the router learned for the log comes beside the response, as [`Access`]. Of a stream the outcome is
 //!    known when it has ended: [`Stream::outcome`]. One that is dropped before its end has been left by its client.
 
 pub mod compat;

@@ -59,12 +59,12 @@ async fn answer(
     let message = message::read(request, body)?;
     let fresh = host::fresh()?;
     let (start, request_id) = (fresh.now, fresh.request_id());
-    let mut response = route(message, site, fresh).await;
+    let (response, access) = route(message, site, fresh).await;
     let answered = Answered {
         request_id,
         start,
         status: response.status().as_u16(),
-        access: response.extensions_mut().remove().unwrap_or_default(),
+        access,
     };
     message::write(response, answered)
 }

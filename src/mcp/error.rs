@@ -2,15 +2,14 @@
 //!
 //! What a tool refuses or fails at is no such error: it is a result, made in `thinking`.
 
-use serde_json::Value;
-
+use crate::json::{Json, Object};
 use crate::jsonrpc::{Code, ErrorObject};
 use crate::mcp::version::Version;
 
 /// Text of a client is echoed up to this length.
 const ECHO_CHARACTERS_MAX: usize = 100;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Error {
     MethodNotFound(String),
     /// The text says what is wrong and what would be right.
@@ -20,7 +19,7 @@ pub enum Error {
     HeaderMismatch(String),
     UnsupportedVersion(String),
     /// The capability that the client would have to declare, as an object.
-    MissingClientCapability(Value),
+    MissingClientCapability(Object),
     /// Ours. It has been logged; the id is what the log calls the request.
     Fault {
         request_id: String,
@@ -40,23 +39,23 @@ impl Error {
             }
             Self::ResourceNotFound(uri) => {
                 ErrorObject::new(version.resource_not_found(), "Resource not found")
-                    .with("uri", echo(uri).into())
+                    .with("uri", &echo(uri))
             }
             Self::HeaderMismatch(text) => {
                 ErrorObject::new(Code::HeaderMismatch, format!("Header mismatch: {text}"))
-                    .with("supported", supported(version))
+                    .with("supported", &supported(version))
             }
             Self::UnsupportedVersion(requested) => ErrorObject::new(
                 Code::UnsupportedProtocolVersion,
                 "Unsupported protocol version",
             )
-            .with("supported", supported(version))
-            .with("requested", echo(requested).into()),
+            .with("supported", &supported(version))
+            .with("requested", &echo(requested)),
             Self::MissingClientCapability(required) => ErrorObject::new(
                 Code::MissingClientCapability,
                 "The client did not declare a capability that this needs",
             )
-            .with("requiredCapabilities", required.clone()),
+            .with("requiredCapabilities", required),
             Self::Fault { request_id } => ErrorObject::new(
                 Code::Internal,
                 format!("Internal error. Try again later; request {request_id}"),
@@ -65,8 +64,8 @@ impl Error {
     }
 }
 
-fn supported(version: Version) -> Value {
-    version.served_beside().collect()
+fn supported(version: Version) -> Json {
+    Json::array(version.served_beside())
 }
 
 /// A client's own text, short enough to send back.
@@ -112,7 +111,7 @@ mod tests {
                 requested,
             ),
             (
-                Error::MissingClientCapability(sampling.clone()),
+                Error::MissingClientCapability(crate::json::json!({ "sampling": {} })),
                 Code::MissingClientCapability,
                 json!({"requiredCapabilities": sampling}),
             ),
@@ -120,10 +119,11 @@ mod tests {
         ] {
             let object = error.to_object(Version::V2026_07_28);
             assert_eq!(object.code, code, "{error:?}");
-            let mut found = object.data;
-            assert_eq!(found.remove("class").unwrap(), code.class().name());
-            assert_eq!(found.remove("retry").unwrap(), code.retry().name());
-            assert_eq!(json!(found), data, "{error:?}");
+            let mut found = object.data.to_value();
+            let members = found.as_object_mut().unwrap();
+            assert_eq!(members.remove("class").unwrap(), code.class().name());
+            assert_eq!(members.remove("retry").unwrap(), code.retry().name());
+            assert_eq!(found, data, "{error:?}");
             assert!(!object.message.is_empty());
         }
         let old = Error::ResourceNotFound(text()).to_object(Version::V2025_11_25);

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::json::{json, put, put_value};
+use crate::json::{Json, json};
 use crate::jsonrpc::Params;
 use crate::mcp::error::{Error, echo};
+use crate::mcp::result::Body;
 use crate::mcp::{Context, ToolHost};
 use crate::refusal::Refusal;
 use crate::settings::Settings;
@@ -15,7 +16,7 @@ const RESUME: &str = "resume_thinking";
 /// A prompt's argument is as long as a thought at most.
 const ARGUMENT_CHARACTERS_MAX: usize = 20_000;
 
-pub fn list() -> Value {
+pub fn list() -> Json {
     json!([
         {
             "name": THINK,
@@ -42,7 +43,7 @@ pub async fn get<T: ToolHost>(
     settings: &Settings,
     host: &T,
     context: &Context<'_>,
-) -> Result<Params, Error> {
+) -> Result<Body, Error> {
     let Some(Value::String(name)) = params.get("name") else {
         return Err(Error::InvalidParams("name must be a string".to_owned()));
     };
@@ -82,14 +83,15 @@ async fn resume<T: ToolHost>(
     settings: &Settings,
     host: &T,
     context: &Context<'_>,
-) -> Result<Params, Error> {
+) -> Result<Body, Error> {
     let refused = |error: Refusal| Error::InvalidParams(error.to_string());
     let tool = tools::find("get_thought_history").ok_or_else(|| Error::Fault {
         request_id: context.fresh.request_id(),
     })?;
     let mut arguments = Params::new();
-    put(&mut arguments, "sequenceId", &sequence_id);
-    put(&mut arguments, "view", &"brief");
+    for (name, value) in [("sequenceId", sequence_id), ("view", "brief")] {
+        arguments.insert(name.to_owned(), value.into());
+    }
     let call = tools::parse(tool, &arguments, settings, context.fresh).map_err(refused)?;
     let outcome = host.call(&call, context.fresh).await.map_err(refused)?;
     let brief = tools::render(&call, &outcome).map_err(refused)?.text;
@@ -125,13 +127,9 @@ fn argument<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str
     Ok(text)
 }
 
-fn prompt(description: &str, text: &str) -> Params {
-    let mut body = Params::new();
-    put(&mut body, "description", &description);
-    put_value(
-        &mut body,
-        "messages",
-        json!([{ "role": "user", "content": { "type": "text", "text": text } }]),
-    );
-    body
+fn prompt(description: &str, text: &str) -> Body {
+    Body::new(json!({
+        "description": description,
+        "messages": [{ "role": "user", "content": { "type": "text", "text": text } }],
+    }))
 }

@@ -1,12 +1,8 @@
 //! The wire shapes of results and what each era adds to them. What they hold is left to the `Server`.
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Serialize;
 
-use crate::json::{json, put, put_value};
-use crate::jsonrpc::Params;
+use crate::json::{Json, Object, json};
 use crate::mcp::meta::SERVER_INFO;
 use crate::mcp::version::{MODERN, Version};
 use crate::mcp::{List, Server};
@@ -61,87 +57,77 @@ pub enum Caching {
     Public,
 }
 
+/// What a method answers, before its era adds to it.
+#[derive(Clone, Debug)]
+pub struct Body {
+    pub members: Object,
+    /// The members of `_meta`.
+    pub meta: Object,
+    /// What kind of answer this is since 2026-07-28.
+    pub result_type: &'static str,
+}
+
+impl Body {
+    pub fn new(members: Object) -> Self {
+        Self {
+            members,
+            meta: Object::default(),
+            result_type: "complete",
+        }
+    }
+}
+
 /// Answers `initialize`.
-pub fn initialize<S: Server>(server: &S, version: Version) -> Params {
-    let mut body = offer(server, version);
-    put(&mut body, "protocolVersion", &version.name());
-    let about = server.about().for_version(version);
-    put(&mut body, "serverInfo", &about);
-    body
+pub fn initialize<S: Server>(server: &S, version: Version) -> Body {
+    let mut members = offer(server, version);
+    members.put("protocolVersion", version.name());
+    members.put("serverInfo", &server.about().for_version(version));
+    Body::new(members)
 }
 
 /// Answers `server/discover`.
-pub fn discover<S: Server>(server: &S, version: Version) -> Params {
-    let mut body = offer(server, version);
-    put(&mut body, "supportedVersions", &MODERN);
-    body
+pub fn discover<S: Server>(server: &S, version: Version) -> Body {
+    let mut members = offer(server, version);
+    members.put("supportedVersions", &MODERN);
+    Body::new(members)
 }
 
-fn offer<S: Server>(server: &S, version: Version) -> Params {
-    let mut body = Params::new();
-    put_value(&mut body, "capabilities", server.capabilities(version));
+fn offer<S: Server>(server: &S, version: Version) -> Object {
+    let mut members = json!({ "capabilities": server.capabilities(version) });
     if let Some(instructions) = server.instructions() {
-        put(&mut body, "instructions", &instructions);
+        members.put("instructions", instructions);
     }
-    body
+    members
 }
 
-/// A result whose members are at hand as values.
-pub fn from_body<S: Server>(
-    server: &S,
-    version: Version,
-    mut body: Params,
-    caching: Caching,
-) -> Option<Box<RawValue>> {
+/// A result as its era spells it.
+pub fn from_body<S: Server>(server: &S, version: Version, body: Body, caching: Caching) -> Object {
+    let Body {
+        mut members,
+        mut meta,
+        result_type,
+    } = body;
     if version.is_modern() {
-        body.entry("resultType")
-            .or_insert_with(|| "complete".into());
+        members.put("resultType", result_type);
         if caching == Caching::Public {
-            put(&mut body, "ttlMs", &TTL_MILLISECONDS);
-            put(&mut body, "cacheScope", &"public");
+            members.put("ttlMs", &TTL_MILLISECONDS);
+            members.put("cacheScope", "public");
         }
-        let meta = body.entry("_meta").or_insert_with(|| json!({}));
-        if let Value::Object(meta) = meta {
-            meta.insert(SERVER_INFO.to_owned(), identity(server));
-        }
+        let about = server.about();
+        meta.put(
+            SERVER_INFO,
+            &json!({ "name": about.name, "version": about.version }),
+        );
     }
-    to_raw_value(&body).ok()
+    if !meta.is_empty() {
+        members.put("_meta", &meta);
+    }
+    members
 }
 
-/// A list that is at hand as the JSON text of an array, so that it need not be built for each request.
-pub fn from_list<S: Server>(
-    server: &S,
-    version: Version,
-    list: List,
-    items: &RawValue,
-) -> Option<Box<RawValue>> {
-    struct Body<'a> {
-        member: &'static str,
-        items: &'a RawValue,
-        identity: Option<Value>,
-    }
-    impl Serialize for Body<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut map = serializer.serialize_map(None)?;
-            map.serialize_entry(self.member, self.items)?;
-            if let Some(identity) = &self.identity {
-                map.serialize_entry("resultType", "complete")?;
-                map.serialize_entry("ttlMs", &TTL_MILLISECONDS)?;
-                map.serialize_entry("cacheScope", "public")?;
-                map.serialize_entry("_meta", &json!({ SERVER_INFO: identity }))?;
-            }
-            map.end()
-        }
-    }
-    to_raw_value(&Body {
-        member: list.member(),
-        items,
-        identity: version.is_modern().then(|| identity(server)),
-    })
-    .ok()
-}
-
-fn identity<S: Server>(server: &S) -> Value {
-    let about = server.about();
-    json!({ "name": about.name, "version": about.version })
+/// A list, which is at hand as text.
+pub fn from_list<S: Server>(server: &S, version: Version, list: List, items: &Json) -> Object {
+    let mut members = Object::default();
+    members.put(list.member(), items);
+    from_body(server, version, Body::new(members), Caching::Public)
 }

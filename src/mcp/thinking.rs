@@ -5,14 +5,13 @@
 use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::card;
 use crate::fresh::Fresh;
-use crate::json::{json, put, put_value};
+use crate::json::{Json, Object, json};
 use crate::jsonrpc::{Params, Request};
 use crate::mcp::error::{Error, echo};
-use crate::mcp::result::{About, Icon};
+use crate::mcp::result::{About, Body, Icon};
 use crate::mcp::version::Version;
 use crate::mcp::{Context, List, Server, ToolHost, pieces, prompt};
 use crate::refusal::Refusal;
@@ -54,7 +53,7 @@ impl<T: ToolHost> Server for Thinking<T> {
         &ABOUT
     }
 
-    fn capabilities(&self, _: Version) -> Value {
+    fn capabilities(&self, _: Version) -> Object {
         json!({ "tools": {}, "resources": {}, "prompts": {}, "extensions": { UI_EXTENSION: {} } })
     }
 
@@ -62,19 +61,18 @@ impl<T: ToolHost> Server for Thinking<T> {
         Some(INSTRUCTIONS)
     }
 
-    fn list(&self, list: List) -> Option<&RawValue> {
-        type Text = OnceLock<Option<Box<RawValue>>>;
-        static TOOLS_TEXT: Text = OnceLock::new();
-        static RESOURCES: Text = OnceLock::new();
-        static TEMPLATES: Text = OnceLock::new();
-        static PROMPTS: Text = OnceLock::new();
-        let (text, make): (&'static Text, fn() -> Value) = match list {
+    fn list(&self, list: List) -> Option<&Json> {
+        static TOOLS_TEXT: OnceLock<Json> = OnceLock::new();
+        static RESOURCES: OnceLock<Json> = OnceLock::new();
+        static TEMPLATES: OnceLock<Json> = OnceLock::new();
+        static PROMPTS: OnceLock<Json> = OnceLock::new();
+        let (text, make): (_, fn() -> Json) = match list {
             List::Tools => (&TOOLS_TEXT, tools_json),
             List::Resources => (&RESOURCES, resources_json),
             List::ResourceTemplates => (&TEMPLATES, || json!([])),
             List::Prompts => (&PROMPTS, prompt::list),
         };
-        text.get_or_init(|| to_raw_value(&make()).ok()).as_deref()
+        Some(text.get_or_init(make))
     }
 
     fn is_long(&self, params: &Params, context: &Context<'_>) -> bool {
@@ -88,7 +86,7 @@ impl<T: ToolHost> Server for Thinking<T> {
                 .is_ok_and(|call| matches!(call, Call::History(query) if pieces::is_long(&query)))
     }
 
-    async fn call_tool(&self, params: &Params, context: &Context<'_>) -> Result<Params, Error> {
+    async fn call_tool(&self, params: &Params, context: &Context<'_>) -> Result<Body, Error> {
         let (tool, arguments) = called(params)?;
         let rendered = match tools::parse(tool, arguments, &self.settings, context.fresh) {
             Err(error) => Err(error),
@@ -97,50 +95,46 @@ impl<T: ToolHost> Server for Thinking<T> {
                 Ok(outcome) => tools::render(&call, &outcome),
             },
         };
-        let mut body = Params::new();
-        match rendered {
-            Ok(rendered) => {
-                put_value(&mut body, "content", text_content(&rendered.text));
-                put_value(&mut body, "structuredContent", rendered.structured);
-                if let Some(meta) = rendered.meta {
-                    put_value(&mut body, "_meta", meta);
-                }
-            }
+        Ok(match rendered {
+            Ok(rendered) => Body {
+                meta: rendered.meta,
+                ..Body::new(json!({
+                    "content": [{ "type": "text", "text": rendered.text }],
+                    "structuredContent": rendered.structured,
+                }))
+            },
             Err(error) => {
                 context.refused.set(Some(error.code.name()));
-                put_value(&mut body, "content", text_content(&error.to_string()));
-                put(&mut body, "isError", &true);
+                Body::new(json!({
+                    "content": [{ "type": "text", "text": error.to_string() }],
+                    "isError": true,
+                }))
             }
-        }
-        Ok(body)
+        })
     }
 
-    async fn read_resource(&self, params: &Params, _: &Context<'_>) -> Result<Params, Error> {
+    async fn read_resource(&self, params: &Params, _: &Context<'_>) -> Result<Body, Error> {
         let Some(Value::String(uri)) = params.get("uri") else {
             return Err(Error::InvalidParams("uri must be a string".to_owned()));
         };
         if uri != card::URI {
             return Err(Error::ResourceNotFound(uri.clone()));
         }
-        let mut body = Params::new();
-        put_value(
-            &mut body,
-            "contents",
-            json!([{
+        Ok(Body::new(json!({
+            "contents": [{
                 "uri": card::URI,
                 "mimeType": card::MIME_TYPE,
                 "text": card::HTML,
                 "_meta": card::resource_meta(),
-            }]),
-        );
-        Ok(body)
+            }],
+        })))
     }
 
-    async fn get_prompt(&self, params: &Params, context: &Context<'_>) -> Result<Params, Error> {
+    async fn get_prompt(&self, params: &Params, context: &Context<'_>) -> Result<Body, Error> {
         prompt::get(params, &self.settings, &self.host, context).await
     }
 
-    async fn other(&self, _: &Request, _: &Context<'_>) -> Option<Result<Params, Error>> {
+    async fn other(&self, _: &Request, _: &Context<'_>) -> Option<Result<Body, Error>> {
         None
     }
 
@@ -194,25 +188,18 @@ pub fn tool_word(params: Option<&Params>) -> Option<&'static str> {
     tools::find(name).map(|tool| tool.name)
 }
 
-pub(crate) fn text_content(text: &str) -> Value {
-    json!([{ "type": "text", "text": text }])
-}
-
-fn tools_json() -> Value {
-    TOOLS
-        .iter()
-        .map(|tool| {
-            json!({
-                "name": tool.name,
-                "title": tool.title,
-                "description": tool.description.trim_end(),
-                "inputSchema": embedded(tool.input_schema),
-                "outputSchema": embedded(tool.output_schema),
-                "annotations": tool.annotations,
-                "_meta": embedded(tool.meta),
-            })
+fn tools_json() -> Json {
+    Json::array(TOOLS.iter().map(|tool| {
+        json!({
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description.trim_end(),
+            "inputSchema": embedded(tool.input_schema),
+            "outputSchema": embedded(tool.output_schema),
+            "annotations": tool.annotations,
+            "_meta": embedded(tool.meta),
         })
-        .collect()
+    }))
 }
 
 /// JSON text of this program's own; a test reads every one of them.
@@ -220,7 +207,7 @@ fn embedded(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-fn resources_json() -> Value {
+fn resources_json() -> Json {
     json!([{
         "uri": card::URI,
         "name": card::NAME,

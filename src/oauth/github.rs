@@ -148,7 +148,7 @@ fn discard(app: &App, token: &str) -> Option<Request<Vec<u8>>> {
         .header(CONTENT_TYPE, "application/json")
         .header(USER_AGENT, AGENT)
         .header("x-github-api-version", API_VERSION)
-        .body(json::text(&json!({ "access_token": token })).into_bytes())
+        .body(json::bytes(&json!({ "access_token": token })))
         .ok()
 }
 

@@ -1,8 +1,6 @@
 //! The documents by which clients find everything: protected resource (RFC 9728) and authorization server (RFC 8414).
 
-use serde_json::Value;
-
-use crate::json::json;
+use crate::json::{Object, json};
 use crate::oauth::audience::{Resource, SCOPE};
 use crate::oauth::client::Method;
 
@@ -19,7 +17,7 @@ pub fn is_well_known(path: &str) -> bool {
 }
 
 /// The document at a well-known path. `None`: there is none, on purpose; a document with another issuer would be worse.
-pub fn document(path: &str, issuer: &str) -> Option<Value> {
+pub fn document(path: &str, issuer: &str) -> Option<Object> {
     if path == AUTHORIZATION_SERVER {
         return Some(authorization_server(issuer));
     }
@@ -32,7 +30,7 @@ pub fn document(path: &str, issuer: &str) -> Option<Value> {
         .map(|_| protected_resource(issuer, suffix))
 }
 
-fn protected_resource(issuer: &str, suffix: &str) -> Value {
+fn protected_resource(issuer: &str, suffix: &str) -> Object {
     json!({
         "resource": format!("{issuer}{suffix}"),
         "authorization_servers": [issuer],
@@ -42,7 +40,7 @@ fn protected_resource(issuer: &str, suffix: &str) -> Value {
     })
 }
 
-fn authorization_server(issuer: &str) -> Value {
+fn authorization_server(issuer: &str) -> Object {
     let methods = Method::ALL.map(Method::name);
     json!({
         "issuer": issuer,
@@ -71,7 +69,9 @@ mod tests {
 
     #[test]
     fn b36c_b36d_one_issuer_without_a_slash_and_everything_on_it() {
-        let server = document("/.well-known/oauth-authorization-server", ISSUER).unwrap();
+        let server = document("/.well-known/oauth-authorization-server", ISSUER)
+            .unwrap()
+            .to_value();
         assert_eq!(server["issuer"], ISSUER);
         for name in ["authorization", "token", "registration", "revocation"] {
             let endpoint = server[format!("{name}_endpoint")].as_str().unwrap();
@@ -98,7 +98,7 @@ mod tests {
             ("mcp", None),
         ] {
             let path = format!("/.well-known/oauth-protected-resource{suffix}");
-            let found = document(&path, ISSUER);
+            let found = document(&path, ISSUER).map(|found| found.to_value());
             assert_eq!(
                 found
                     .as_ref()

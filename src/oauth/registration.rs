@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::fresh::Fresh;
-use crate::json::{json, put};
+use crate::json::{Object, json};
 use crate::oauth::audience::SCOPE;
 use crate::oauth::client::{self, Method, REDIRECTS_MAX, Registration, clean_name};
 use crate::oauth::error::Error;
@@ -19,7 +19,7 @@ pub fn register(
     own_host: &str,
     ring: &Keyring,
     fresh: &Fresh,
-) -> Result<Value, Error> {
+) -> Result<Object, Error> {
     let Some(Value::Object(request)) = form::json(body) else {
         return Err(Error::client_metadata("The body must be a JSON object."));
     };
@@ -60,10 +60,9 @@ pub fn register(
     });
     if method != Method::None
         && let Ok(secret) = client::secret(&id, ring)
-        && let Some(answer) = answer.as_object_mut()
     {
-        put(answer, "client_secret", &secret);
-        put(answer, "client_secret_expires_at", &0);
+        answer.put("client_secret", &secret);
+        answer.put("client_secret_expires_at", &0);
     }
     Ok(answer)
 }
@@ -166,6 +165,7 @@ mod tests {
             &ring(),
             &fresh,
         )
+        .map(|answer| answer.to_value())
     }
 
     #[test]

@@ -9,9 +9,8 @@ use http::header::{
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use serde_json::Value;
 
-use crate::json::{self, json};
+use crate::json::{self, Object, json};
 use crate::oauth::error::{Code, Error};
 use crate::refusal::{Class, Retry};
 
@@ -39,17 +38,12 @@ pub fn new(status: u16, media_type: &'static str, body: Vec<u8>, cache: Cache) -
     reply
 }
 
-pub fn json(status: u16, value: &Value) -> Reply {
-    new(
-        status,
-        "application/json",
-        json::text(value).into_bytes(),
-        Cache::Never,
-    )
+pub fn json(status: u16, value: &Object) -> Reply {
+    new(status, "application/json", json::bytes(value), Cache::Never)
 }
 
 /// An answer of the token endpoint (RFC 6749 §5.1): kept by nobody.
-pub fn tokens(value: &Value) -> Reply {
+pub fn tokens(value: &Object) -> Reply {
     let mut reply = json(200, value);
     set(&mut reply, PRAGMA, "no-cache");
     reply

@@ -151,7 +151,7 @@ impl<P: Ports> SignIn<P> {
                 Some(document) => reply::new(
                     200,
                     "application/json",
-                    json::text(&document).into_bytes(),
+                    json::bytes(&document),
                     Cache::FiveMinutes,
                 ),
                 None => reply::not_found(),

@@ -57,7 +57,7 @@ impl Bench {
         let call = self.parse(tool, arguments)?;
         let rendered = self.run(&call)?;
         if self.sequence_id.is_none() {
-            self.sequence_id = rendered.structured["sequenceId"]
+            self.sequence_id = rendered.structured.to_value()["sequenceId"]
                 .as_str()
                 .map(str::to_owned);
         }
@@ -78,7 +78,10 @@ impl Bench {
     }
 
     pub(crate) fn history(&mut self, more: &Value) -> Value {
-        self.call("get_thought_history", more).unwrap().structured
+        self.call("get_thought_history", more)
+            .unwrap()
+            .structured
+            .to_value()
     }
 
     #[track_caller]
@@ -92,16 +95,13 @@ impl Bench {
     }
 }
 
-fn codes(rendered: &Rendered) -> Vec<&str> {
-    rendered.structured["warnings"]
-        .as_array()
-        .map(|warnings| {
-            warnings
-                .iter()
-                .filter_map(|warning| warning["code"].as_str())
-                .collect()
-        })
-        .unwrap_or_default()
+fn codes(rendered: &Rendered) -> Vec<String> {
+    let structured = rendered.structured.to_value();
+    let warnings = structured["warnings"].as_array().into_iter().flatten();
+    warnings
+        .filter_map(|warning| warning["code"].as_str())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn ordinals(history: &Value) -> Vec<u64> {
@@ -133,8 +133,8 @@ fn a_chain_is_stored_and_read_back() {
     let last = bench
         .think(3, &json!({"nextThoughtNeeded": false, "totalThoughts": 3}))
         .unwrap();
-    assert_eq!(last.structured["completed"], true);
-    assert_eq!(last.structured["progress"], 1.0);
+    assert_eq!(last.structured.to_value()["completed"], true);
+    assert_eq!(last.structured.to_value()["progress"], 1.0);
     assert_eq!(codes(&last), ["early_finish"]);
     let history = bench.history(&json!({}));
     assert_eq!(
@@ -202,7 +202,7 @@ fn a_repeat_is_answered_as_the_first_time() {
     // The second time it is the first try that comes late.
     for _ in 0..2 {
         let again = bench.run(&once).unwrap();
-        assert_eq!(again.structured["thoughtHistoryLength"], 3);
+        assert_eq!(again.structured.to_value()["thoughtHistoryLength"], 3);
         assert!(codes(&again).is_empty());
     }
     // The client repeats its newest step.
@@ -214,7 +214,7 @@ fn a_repeat_is_answered_as_the_first_time() {
         bench.history(&json!({}))["sequence"]["thoughtHistoryLength"],
         4
     );
-    assert_eq!(first.structured["thoughtNumber"], 2);
+    assert_eq!(first.structured.to_value()["thoughtNumber"], 2);
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn branches_see_what_lies_before_their_fork() {
         )
         .unwrap();
     assert_eq!(
-        revision.structured["revised"],
+        revision.structured.to_value()["revised"],
         json!({"branchId": "b", "ordinal": 5})
     );
     let inherited = bench
@@ -254,7 +254,7 @@ fn branches_see_what_lies_before_their_fork() {
         )
         .unwrap();
     assert_eq!(
-        inherited.structured["revised"],
+        inherited.structured.to_value()["revised"],
         json!({"branchId": "main", "ordinal": 2})
     );
     bench.refused(
@@ -323,7 +323,7 @@ fn a_rewind_sets_the_tail_aside_and_keeps_it() {
             &json!({"isRevision": true, "revisesThought": 3, "rewind": true}),
         )
         .unwrap();
-    assert_eq!(rewind.structured["superseded"], 3);
+    assert_eq!(rewind.structured.to_value()["superseded"], 3);
     bench.refused(
         4,
         &json!({"isRevision": true, "revisesThought": 4}),
@@ -370,11 +370,11 @@ fn deleting_leaves_nothing() {
     let deleted = bench
         .call("delete_thought_sequence", &json!({"confirm": "true"}))
         .unwrap();
-    assert_eq!(deleted.structured["deletedThoughts"], 2);
+    assert_eq!(deleted.structured.to_value()["deletedThoughts"], 2);
     let again = bench
         .call("delete_thought_sequence", &json!({"confirm": true}))
         .unwrap();
-    assert_eq!(again.structured["deleted"], false);
+    assert_eq!(again.structured.to_value()["deleted"], false);
     bench.refused(3, &json!({}), &["sequence_not_found"]);
     let tables = crate::database::Database::query(
         bench.store.database(),

@@ -10,15 +10,25 @@ use crate::refusal::Refusal;
 /// How much of a wrong value an error repeats.
 const SHOWN_CHARACTERS: usize = 60;
 
-pub struct Arguments<'a>(pub &'a Map<String, Value>);
+pub struct Arguments<'a> {
+    given: &'a Map<String, Value>,
+    /// Some name is spelled in snake_case.
+    has_other_spelling: bool,
+}
 
 impl<'a> Arguments<'a> {
+    pub fn new(given: &'a Map<String, Value>) -> Self {
+        Self {
+            given,
+            has_other_spelling: given.keys().any(|name| name.contains('_')),
+        }
+    }
+
     /// The value under either spelling of `name`. Absent, null, `""` and `"null"` are all absent.
     fn optional(&self, name: &str) -> Result<Option<&'a Value>, Refusal> {
-        let camel = self.0.get(name).filter(|value| !is_absent(value));
-        // Few callers use the other spelling, so it is made up only for those who use any.
-        let other = match self.0.keys().any(|key| key.contains('_')) {
-            true => self.0.get(&snake_case(name)),
+        let camel = self.given.get(name).filter(|value| !is_absent(value));
+        let other = match self.has_other_spelling {
+            true => self.given.get(&snake_case(name)),
             false => None,
         };
         let other = other.filter(|value| !is_absent(value));
@@ -46,7 +56,7 @@ impl<'a> Arguments<'a> {
 
     /// The text exactly as it came: a thought may well be the word null, and a blank one is told apart from a missing one.
     pub fn verbatim(&self, name: &str) -> Result<&'a str, Refusal> {
-        match self.0.get(name) {
+        match self.given.get(name) {
             Some(Value::String(text)) => Ok(text),
             None | Some(Value::Null) => Err(Refusal::invalid(format!(
                 "{name} is missing; it must be a string"
@@ -173,7 +183,7 @@ mod tests {
     #[track_caller]
     fn integer(value: &Value, expected: Result<Option<u32>, &str>) {
         let map = json!({ "thoughtNumber": value });
-        let read = Arguments(map.as_object().unwrap()).integer("thoughtNumber", 1, 100);
+        let read = Arguments::new(map.as_object().unwrap()).integer("thoughtNumber", 1, 100);
         match expected {
             Ok(number) => assert_eq!(read, Ok(number), "{value}"),
             Err(part) => {
@@ -218,7 +228,7 @@ mod tests {
     #[track_caller]
     fn boolean(value: &Value, expected: Result<Option<bool>, ()>) {
         let map = json!({ "is_revision": value });
-        let read = Arguments(map.as_object().unwrap()).boolean("isRevision");
+        let read = Arguments::new(map.as_object().unwrap()).boolean("isRevision");
         assert_eq!(read.map_err(|_| ()), expected, "{value}");
     }
 
@@ -248,7 +258,7 @@ mod tests {
     #[test]
     fn two_spellings_must_agree() {
         let map = json!({"totalThoughts": 3, "total_thoughts": 4});
-        let arguments = Arguments(map.as_object().unwrap());
+        let arguments = Arguments::new(map.as_object().unwrap());
         let text = arguments
             .integer("totalThoughts", 1, 9)
             .unwrap_err()
@@ -259,7 +269,7 @@ mod tests {
         );
         let map = json!({"totalThoughts": 3, "total_thoughts": null});
         assert_eq!(
-            Arguments(map.as_object().unwrap()).integer("totalThoughts", 1, 9),
+            Arguments::new(map.as_object().unwrap()).integer("totalThoughts", 1, 9),
             Ok(Some(3))
         );
     }
@@ -269,12 +279,12 @@ mod tests {
         for none in [json!(0), json!("0"), json!(null)] {
             let map = json!({ "revisesThought": none });
             assert_eq!(
-                Arguments(map.as_object().unwrap()).reference("revisesThought", 9),
+                Arguments::new(map.as_object().unwrap()).reference("revisesThought", 9),
                 Ok(None)
             );
         }
         let map = json!({"revisesThought": -1});
-        let text = Arguments(map.as_object().unwrap())
+        let text = Arguments::new(map.as_object().unwrap())
             .reference("revisesThought", 9)
             .unwrap_err()
             .to_string();

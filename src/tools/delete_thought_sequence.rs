@@ -1,6 +1,6 @@
 //! The tool `delete_thought_sequence`: every row of one sequence gone, on an explicit word.
 
-use crate::json::json;
+use crate::json::{Object, json};
 use crate::refusal::Refusal;
 use crate::tools::arguments::Arguments;
 use crate::tools::{Annotations, Delete, Deleted, Rendered, Tool, parse_sequence_id};
@@ -44,6 +44,6 @@ pub(super) fn render(delete: &Delete, deleted: &Deleted) -> Rendered {
             "deleted": deleted.thoughts.is_some(),
             "deletedThoughts": deleted.thoughts.unwrap_or_default(),
         }),
-        meta: None,
+        meta: Object::default(),
     }
 }

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
-
-use crate::json::{json, put, put_value};
+use crate::json::{Json, Object, json};
 use crate::page::{
     BranchSummary, CHARACTERS_DEFAULT, CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, Order, Page,
     Query, Thought, View,
@@ -82,7 +80,7 @@ pub(super) fn render(query: &Query, page: &Page) -> Rendered {
     Rendered {
         text: render_text(page, brief.as_deref()),
         structured: render_structured(page, brief.as_deref()),
-        meta: None,
+        meta: Object::default(),
     }
 }
 
@@ -179,90 +177,89 @@ fn render_label(thought: &Thought) -> String {
     label
 }
 
-fn render_structured(page: &Page, brief: Option<&str>) -> Value {
+fn render_structured(page: &Page, brief: Option<&str>) -> Object {
     let sequence = &page.sequence;
-    let mut about = Map::new();
-    put(&mut about, "sequenceId", &sequence.sequence_id);
-    put(&mut about, "title", &sequence.title);
-    put(&mut about, "completed", &sequence.completed);
-    put(&mut about, "thoughtHistoryLength", &sequence.thoughts);
-    put(&mut about, "lastThoughtNumber", &sequence.last_number);
-    put(&mut about, "totalThoughts", &sequence.total);
-    put(&mut about, "createdAt", &sequence.created_at.to_rfc3339());
-    put(&mut about, "updatedAt", &sequence.written_at.to_rfc3339());
+    let mut about = Object::default();
+    about.put("sequenceId", &sequence.sequence_id);
+    about.put("title", &sequence.title);
+    about.put("completed", &sequence.completed);
+    about.put("thoughtHistoryLength", &sequence.thoughts);
+    about.put("lastThoughtNumber", &sequence.last_number);
+    about.put("totalThoughts", &sequence.total);
+    about.put("createdAt", &sequence.created_at.to_rfc3339());
+    about.put("updatedAt", &sequence.written_at.to_rfc3339());
     if let Some(branches) = &sequence.branches {
-        let branches = branches.iter().map(render_branch).collect();
-        put_value(&mut about, "branches", Value::Array(branches));
+        let branches = branches.iter().map(render_branch);
+        about.put("branches", &Json::array(branches));
     }
     if let Some(origin) = &sequence.origin {
-        put(&mut about, "origin", &origin);
+        about.put("origin", &origin);
     }
-    let mut members = Map::new();
-    put_value(&mut members, "sequence", Value::Object(about));
+    let mut members = Object::default();
+    members.put("sequence", &about);
     if let Some(brief) = brief {
-        put(&mut members, "brief", &brief);
+        members.put("brief", &brief);
     } else {
-        let thoughts = page.thoughts.iter().map(render_thought).collect();
-        put_value(&mut members, "thoughts", Value::Array(thoughts));
+        let thoughts = page.thoughts.iter().map(render_thought);
+        members.put("thoughts", &Json::array(thoughts));
     }
     if let Some(cursor) = &page.next_cursor {
-        put(&mut members, "nextCursor", &cursor);
+        members.put("nextCursor", &cursor);
     }
-    Value::Object(members)
+    members
 }
 
-fn render_branch(branch: &BranchSummary) -> Value {
-    let mut members = Map::new();
-    put(&mut members, "branchId", &branch.name);
-    put(&mut members, "parentBranchId", &branch.fork.branch);
-    put(&mut members, "branchFromThought", &branch.fork.number);
-    put(&mut members, "forkOrdinal", &branch.fork.ordinal);
-    put(&mut members, "lastThoughtNumber", &branch.last_number);
+fn render_branch(branch: &BranchSummary) -> Object {
+    let mut members = Object::default();
+    members.put("branchId", &branch.name);
+    members.put("parentBranchId", &branch.fork.branch);
+    members.put("branchFromThought", &branch.fork.number);
+    members.put("forkOrdinal", &branch.fork.ordinal);
+    members.put("lastThoughtNumber", &branch.last_number);
     if branch.completed {
-        put(&mut members, "completed", &true);
+        members.put("completed", &true);
     }
     if branch.hanging {
-        put(&mut members, "hanging", &true);
+        members.put("hanging", &true);
     }
-    Value::Object(members)
+    members
 }
 
-fn render_thought(thought: &Thought) -> Value {
-    let mut members = Map::new();
-    put(&mut members, "ordinal", &thought.ordinal);
-    put(&mut members, "thoughtNumber", &thought.number);
-    put(&mut members, "totalThoughts", &thought.total);
-    put(&mut members, "thought", &thought.text);
-    put(&mut members, "createdAt", &thought.written_at.to_rfc3339());
+fn render_thought(thought: &Thought) -> Object {
+    let mut members = Object::default();
+    members.put("ordinal", &thought.ordinal);
+    members.put("thoughtNumber", &thought.number);
+    members.put("totalThoughts", &thought.total);
+    members.put("thought", &thought.text);
+    members.put("createdAt", &thought.written_at.to_rfc3339());
     if !thought.branch.is_main() {
-        put(&mut members, "branchId", &thought.branch);
+        members.put("branchId", &thought.branch);
     }
     if !thought.next_thought_needed {
-        put(&mut members, "nextThoughtNeeded", &false);
+        members.put("nextThoughtNeeded", &false);
     }
     if thought.needs_more_thoughts {
-        put(&mut members, "needsMoreThoughts", &true);
+        members.put("needsMoreThoughts", &true);
     }
     if let Some(target) = &thought.revises {
-        put(&mut members, "isRevision", &true);
-        put(&mut members, "revisesThought", &target.number);
-        put_value(
-            &mut members,
+        members.put("isRevision", &true);
+        members.put("revisesThought", &target.number);
+        members.put(
             "revised",
-            json!({"branchId": target.branch, "ordinal": target.ordinal}),
+            &json!({"branchId": target.branch, "ordinal": target.ordinal}),
         );
     }
     if thought.rewind {
-        put(&mut members, "rewind", &true);
+        members.put("rewind", &true);
     }
     if thought.superseded {
-        put(&mut members, "superseded", &true);
+        members.put("superseded", &true);
     }
     if let Some(fork) = &thought.branch_from {
-        put(&mut members, "branchFromThought", &fork.number);
+        members.put("branchFromThought", &fork.number);
     }
     if let Some(number) = thought.summarizes_through {
-        put(&mut members, "summarizesThrough", &number);
+        members.put("summarizesThrough", &number);
     }
-    Value::Object(members)
+    members
 }

@@ -1,11 +1,10 @@
 //! `/healthz`: whether this deployment is configured as its owner meant, and with a credential whether its store answers.
 
 use http::{Request, Response};
-use serde_json::Value;
 
 use crate::auth::{Authorization, Endpoint};
 use crate::fresh::Fresh;
-use crate::json::{json, put};
+use crate::json::{Object, json};
 use crate::mcp::Server;
 use crate::settings::Problem;
 use crate::transport::Body;
@@ -42,15 +41,14 @@ pub(super) async fn report<S: Server, A: Authorization>(
         "problems": problems,
         "deepChecked": is_deep,
     });
-    if let (Some(store), Some(members)) = (store, body.as_object_mut()) {
-        let state = if store { "ok" } else { "unreachable" };
-        put(members, "store", &state);
+    if let Some(is_there) = store {
+        body.put("store", if is_there { "ok" } else { "unreachable" });
     }
     Ok(json_response(if is_ok { 200 } else { 503 }, &body))
 }
 
 /// Which ways in are open.
-pub(super) fn authentication<S, A: Authorization>(site: &Site<S, A>) -> Value {
+pub(super) fn authentication<S, A: Authorization>(site: &Site<S, A>) -> Object {
     json!({
         "token": site.config.tokens.is_set(),
         "signIn": site.authorization.is_open(),

@@ -120,7 +120,7 @@ pub async fn route<S, A>(
     request: Request<Vec<u8>>,
     site: Rc<Site<S, A>>,
     fresh: Fresh,
-) -> Response<Body>
+) -> (Response<Body>, Access)
 where
     S: Server + 'static,
     A: Authorization + 'static,
@@ -139,8 +139,7 @@ where
             access.outcome = Some(error.word());
             let mut response = error.to_response(); // 1
             headers::finish(&mut response, found.as_ref(), &request_id, false);
-            response.extensions_mut().insert(access);
-            return response;
+            return (response, access);
         }
     };
     let is_head = request.method() == Method::HEAD;
@@ -169,8 +168,7 @@ where
     if is_head {
         *response.body_mut() = Body::Full(Vec::new());
     }
-    response.extensions_mut().insert(access);
-    response
+    (response, access)
 }
 
 async fn ours<S, A>(
@@ -294,7 +292,7 @@ pub(crate) fn own_origin(request: &Request<Vec<u8>>) -> Option<Origin> {
         (None, _) => request.uri().authority()?.as_str(),
         (Some(_), Some(_)) => return None,
     };
-    Origin::parse(&format!("{scheme}://{}", authority.trim()))
+    Origin::of(scheme, authority.trim())
 }
 
 /// The page's origin: `Ok(None)` when no browser asks, `Err` when it names none that could be allowed.

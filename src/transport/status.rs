@@ -2,10 +2,9 @@
 
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Response, StatusCode};
-use serde_json::Value;
 
 use crate::auth::{self, Denial, Endpoint};
-use crate::json::{self, json, put};
+use crate::json::{self, Object, json};
 use crate::refusal::{Class, Retry};
 use crate::transport::Body;
 
@@ -125,8 +124,8 @@ impl Error {
     pub fn to_response(&self) -> Response<Body> {
         let Shown(status, word, class, retry, message) = self.shown();
         let mut body = json!({ "error": word, "class": class.name(), "retry": retry.name(), "message": message });
-        if let (Self::TooLarge { bytes_max }, Some(members)) = (self, body.as_object_mut()) {
-            put(members, "bytesMax", bytes_max);
+        if let Self::TooLarge { bytes_max } = self {
+            body.put("bytesMax", bytes_max);
         }
         let mut response = json_response(status, &body);
         let headers = response.headers_mut();
@@ -203,8 +202,8 @@ fn shown_denial(denial: &Denial) -> Shown {
 }
 
 /// A response with a JSON body.
-pub(crate) fn json_response(status: u16, body: &Value) -> Response<Body> {
-    full(status, "application/json", json::text(body).into_bytes())
+pub(crate) fn json_response(status: u16, body: &Object) -> Response<Body> {
+    full(status, "application/json", json::bytes(body))
 }
 
 /// A response with a body that is complete.

@@ -201,7 +201,7 @@ pub(super) fn respond(
     access: &mut Access,
 ) -> Response<Body> {
     access.outcome = Some(word(response));
-    full(status, "application/json", response.to_json().into_bytes())
+    full(status, "application/json", response.to_bytes())
 }
 
 /// What a response says, as a fixed word for the log.

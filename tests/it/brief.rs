@@ -37,12 +37,19 @@ fn check(process: &str, characters_max: u32, expected: &ExpectFile) {
     for line in process.lines() {
         let mut arguments: Map<String, Value> = serde_json::from_str(line).unwrap();
         arguments.insert("sequenceId".to_owned(), id.clone());
-        id = bench.call("sequentialthinking", &arguments).structured["sequenceId"].clone();
+        id = bench
+            .call("sequentialthinking", &arguments)
+            .structured
+            .to_value()["sequenceId"]
+            .clone();
     }
     let query = json!({"sequenceId": id, "view": "brief", "maxCharacters": characters_max});
     let brief = bench.call("get_thought_history", query.as_object().unwrap());
-    expected.assert_eq(brief.structured["brief"].as_str().unwrap());
-    assert_eq!(brief.text, brief.structured["brief"].as_str().unwrap());
+    expected.assert_eq(brief.structured.to_value()["brief"].as_str().unwrap());
+    assert_eq!(
+        brief.text,
+        brief.structured.to_value()["brief"].as_str().unwrap()
+    );
 }
 
 #[test]

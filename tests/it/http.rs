@@ -5,7 +5,6 @@ mod order;
 use std::rc::Rc;
 
 use durable_thinking::local::ready;
-use durable_thinking::transport::Access;
 use durable_thinking::transport::http::route;
 use serde_json::json;
 
@@ -256,8 +255,7 @@ fn the_log_learns_what_came_of_a_call_in_fixed_words() {
     let mut learned = |version: &str, message: &serde_json::Value| {
         let message = to_message(&router.origin(), &Request::message(version, message));
         let (site, fresh) = (Rc::clone(&router.site), router.fresh());
-        let response = ready(route(message, site, fresh)).unwrap();
-        let access = response.extensions().get::<Access>().unwrap();
+        let (_, access) = ready(route(message, site, fresh)).unwrap();
         (access.route, access.method, access.tool, access.outcome)
     };
     let call = |arguments| {

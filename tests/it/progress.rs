@@ -108,7 +108,7 @@ fn a_client_that_leaves_stops_the_work() {
     );
     let start = || {
         let message = to_message("http://127.0.0.1:8787", &request);
-        let response = ready(route(
+        let (response, _) = ready(route(
             message,
             Rc::clone(&site),
             durable_thinking::local::fresh().unwrap(),

@@ -73,7 +73,7 @@ impl Http for Router {
     fn send(&mut self, request: &Request) -> Reply {
         let message = to_message(&self.origin, request);
         let fresh = self.fresh();
-        let response = ready(route(message, Rc::clone(&self.site), fresh)).unwrap();
+        let (response, _) = ready(route(message, Rc::clone(&self.site), fresh)).unwrap();
         let (parts, body) = response.into_parts();
         let body = match body {
             Body::Full(body) => body,

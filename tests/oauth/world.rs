@@ -23,8 +23,8 @@ use durable_thinking::oauth::sign_in::SignIn;
 use durable_thinking::oauth::vault::Vault;
 use durable_thinking::oauth::vault::message::{Answer, Ask};
 use durable_thinking::store::Store;
+use durable_thinking::transport::Body;
 use durable_thinking::transport::http::{Site, route};
-use durable_thinking::transport::{Access, Body};
 use durable_thinking::wire;
 use http::{Request, Response};
 use serde_json::Value;
@@ -335,10 +335,9 @@ impl Isolate {
         self.world.secrets.of_request(&request);
         let fresh = self.world.fresh();
         let request_id = fresh.request_id();
-        let response = ready(route(request, Rc::clone(&self.site), fresh)).unwrap();
+        let (response, learned) = ready(route(request, Rc::clone(&self.site), fresh)).unwrap();
         let (parts, body) = response.into_parts();
-        let learned: &Access = parts.extensions.get().unwrap();
-        for line in log::access(&request_id, parts.status.as_u16(), 0, learned) {
+        for line in log::access(&request_id, parts.status.as_u16(), 0, &learned) {
             self.world.secrets.of_log(&request_id, &line.text);
         }
         let Body::Full(body) = body else {

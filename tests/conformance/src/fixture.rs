@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 
 use durable_thinking::fresh::Fresh;
+use durable_thinking::json::{Json, Object};
 use durable_thinking::jsonrpc::{Params, Request};
 use durable_thinking::mcp::error::Error;
-use durable_thinking::mcp::result::About;
+use durable_thinking::mcp::result::{About, Body};
 use durable_thinking::mcp::version::Version;
 use durable_thinking::mcp::{Context, List, Server};
 use durable_thinking::refusal::Refusal;
 use durable_thinking::tools::{Call, Outcome};
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::input;
@@ -36,23 +36,24 @@ impl Server for Fixture {
         &ABOUT
     }
 
-    fn capabilities(&self, version: Version) -> Value {
+    fn capabilities(&self, version: Version) -> Object {
         let mut all = json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} });
         if !version.is_modern() {
             all["logging"] = json!({});
             all["resources"] = json!({ "subscribe": true });
         }
-        all
+        object(&all)
     }
 
     fn instructions(&self) -> Option<&str> {
         None
     }
 
-    fn list(&self, list: List) -> Option<&RawValue> {
-        static TEXTS: OnceLock<[Box<RawValue>; 4]> = OnceLock::new();
+    fn list(&self, list: List) -> Option<&Json> {
+        static TEXTS: OnceLock<[Json; 4]> = OnceLock::new();
         let texts = TEXTS.get_or_init(|| {
-            [tools(), resources(), templates(), prompts()].map(|list| to_raw_value(&list).unwrap())
+            [tools(), resources(), templates(), prompts()]
+                .map(|list| Json::array(list.as_array().unwrap()))
         });
         let index = match list {
             List::Tools => 0,
@@ -71,7 +72,7 @@ impl Server for Fixture {
         }
     }
 
-    async fn call_tool(&self, params: &Params, context: &Context<'_>) -> Result<Params, Error> {
+    async fn call_tool(&self, params: &Params, context: &Context<'_>) -> Result<Body, Error> {
         let name = params
             .get("name")
             .and_then(Value::as_str)
@@ -121,7 +122,9 @@ impl Server for Fixture {
                 return Ok(body(json!({ "content": [text], "isError": true })));
             }
             "test_missing_capability" if !context.meta.capabilities.contains_key("sampling") => {
-                return Err(Error::MissingClientCapability(json!({ "sampling": {} })));
+                return Err(Error::MissingClientCapability(object(
+                    &json!({ "sampling": {} }),
+                )));
             }
             "test_missing_capability" | "test_logging_tool" | "json_schema_2020_12_tool" => {
                 json!([text("done")])
@@ -131,7 +134,7 @@ impl Server for Fixture {
         Ok(body(json!({ "content": content })))
     }
 
-    async fn read_resource(&self, params: &Params, _: &Context<'_>) -> Result<Params, Error> {
+    async fn read_resource(&self, params: &Params, _: &Context<'_>) -> Result<Body, Error> {
         let uri = params
             .get("uri")
             .and_then(Value::as_str)
@@ -158,7 +161,7 @@ impl Server for Fixture {
         Ok(body(json!({ "contents": [item] })))
     }
 
-    async fn get_prompt(&self, params: &Params, context: &Context<'_>) -> Result<Params, Error> {
+    async fn get_prompt(&self, params: &Params, context: &Context<'_>) -> Result<Body, Error> {
         let name = params
             .get("name")
             .and_then(Value::as_str)
@@ -197,11 +200,7 @@ impl Server for Fixture {
         Ok(body(json!({ "messages": messages })))
     }
 
-    async fn other(
-        &self,
-        request: &Request,
-        context: &Context<'_>,
-    ) -> Option<Result<Params, Error>> {
+    async fn other(&self, request: &Request, context: &Context<'_>) -> Option<Result<Body, Error>> {
         let is_modern = context.version.is_modern();
         match request.method.as_str() {
             "completion/complete" => {
@@ -211,7 +210,7 @@ impl Server for Fixture {
                 )))
             }
             "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" if !is_modern => {
-                Some(Ok(Params::new()))
+                Some(Ok(body(json!({}))))
             }
             _ => None,
         }
@@ -226,11 +225,16 @@ impl Server for Fixture {
     }
 }
 
-pub(crate) fn body(value: Value) -> Params {
-    match value {
-        Value::Object(members) => members,
-        other => panic!("no object: {other}"),
+pub(crate) fn body(value: Value) -> Body {
+    Body::new(object(&value))
+}
+
+fn object(value: &Value) -> Object {
+    let mut object = Object::default();
+    for (name, value) in value.as_object().expect("an object") {
+        object.put(name, value);
     }
+    object
 }
 
 pub(crate) fn text(text: &str) -> Value {

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use durable_thinking::jsonrpc::Params;
 use durable_thinking::mcp::Context;
 use durable_thinking::mcp::error::Error;
+use durable_thinking::mcp::result::Body;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -30,7 +31,7 @@ pub(crate) fn call(
     name: &str,
     params: &Params,
     context: &Context<'_>,
-) -> Option<Result<Params, Error>> {
+) -> Option<Result<Body, Error>> {
     let answers = params.get("inputResponses");
     let answer = |key: &str| answers.and_then(|all| all.get(key));
     let form = |key: &str, field: &str| {
@@ -141,16 +142,19 @@ pub(crate) fn call(
     }))
 }
 
-fn done(said: &str) -> Params {
+fn done(said: &str) -> Body {
     body(json!({ "content": [text(said)] }))
 }
 
-fn ask(questions: Value, state: Option<&str>) -> Params {
-    let mut result = json!({ "resultType": "input_required", "inputRequests": questions });
+fn ask(questions: Value, state: Option<&str>) -> Body {
+    let mut result = json!({ "inputRequests": questions });
     if let Some(state) = state {
         result["requestState"] = seal(state).into();
     }
-    body(result)
+    Body {
+        result_type: "input_required",
+        ..body(result)
+    }
 }
 
 fn elicit(message: &str, field: &str, kind: &str) -> Value {

@@ -35,7 +35,7 @@ fn connection(stream: &TcpStream) {
     });
     let mut input = BufReader::new(stream);
     while let Some(request) = read(&mut input) {
-        let response = ready(route(request, Rc::clone(&site), fresh().unwrap())).unwrap();
+        let (response, _) = ready(route(request, Rc::clone(&site), fresh().unwrap())).unwrap();
         if write(stream, response).is_err() {
             return;
         }

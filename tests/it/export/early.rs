@@ -59,7 +59,7 @@ fn export(
     });
     let body = json!({ "sequenceId": id, "format": format }).to_string();
     let message = to_message("http://127.0.0.1:8787", &Request::post("/export", body));
-    let response = ready(route(message, site, fresh().unwrap())).unwrap();
+    let (response, _) = ready(route(message, site, fresh().unwrap())).unwrap();
     assert_eq!(response.status(), 200, "{format}");
     let Body::Stream(mut stream) = response.into_body() else {
         panic!("{format} is not streamed");

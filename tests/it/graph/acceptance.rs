@@ -137,10 +137,10 @@ fn acceptance_14_the_resolved_target_is_told_and_kept() {
     });
     let stored = bench.call("sequentialthinking", &more).unwrap();
     assert_eq!(
-        stored.structured["revised"],
+        stored.structured.to_value()["revised"],
         json!({"branchId": "main", "ordinal": 3})
     );
-    let card = &stored.meta.unwrap()["io.github.durable-thinking/card"];
+    let card = &stored.meta.to_value()["io.github.durable-thinking/card"];
     assert_eq!(
         card["branch"]["fork"],
         json!({"branchId": "main", "ordinal": 3, "thoughtNumber": 2})
@@ -148,7 +148,8 @@ fn acceptance_14_the_resolved_target_is_told_and_kept() {
     let history = bench
         .call("get_thought_history", &json!({}))
         .unwrap()
-        .structured;
+        .structured
+        .to_value();
     assert_eq!(
         history["thoughts"][3]["revised"],
         json!({"branchId": "main", "ordinal": 3})

@@ -97,7 +97,7 @@ fn read_everything(bench: &mut Bench, ids: &[String]) -> Value {
         for view in ["all", "active", "branch_path"] {
             let query = json!({"sequenceId": id, "view": view, "limit": 100});
             let rendered = bench.call("get_thought_history", &query).unwrap();
-            all[format!("{id} {view}")] = rendered.structured;
+            all[format!("{id} {view}")] = rendered.structured.to_value();
         }
     }
     all
@@ -205,9 +205,9 @@ fn a_deleted_sequence_leaves_no_row_in_any_table() {
     for id in &ids {
         let call = json!({"sequenceId": id, "confirm": true});
         let deleted = bench.call("delete_thought_sequence", &call).unwrap();
-        assert_eq!(deleted.structured["deleted"], true);
+        assert_eq!(deleted.structured.to_value()["deleted"], true);
         let again = bench.call("delete_thought_sequence", &call).unwrap();
-        assert_eq!(again.structured["deleted"], false);
+        assert_eq!(again.structured.to_value()["deleted"], false);
     }
     assert_eq!(statements(bench.store.database()), before);
     assert_eq!(tables(bench.store.database()).len(), 4);

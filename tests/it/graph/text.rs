@@ -16,10 +16,10 @@ fn check(text: &str) {
     let read = bench
         .call("get_thought_history", &json!({"maxCharacters": 250_000}))
         .unwrap();
-    assert_eq!(read.structured["thoughts"][0]["thought"], text);
+    assert_eq!(read.structured.to_value()["thoughts"][0]["thought"], text);
     assert!(read.text.contains(text), "the history does not hold it");
     // Through JSON once more, as a client reads it.
-    let wire = serde_json::to_vec(&read.structured).unwrap();
+    let wire = durable_thinking::json::bytes(&read.structured);
     let back: serde_json::Value = serde_json::from_slice(&wire).unwrap();
     assert_eq!(back["thoughts"][0]["thought"], text);
 }
@@ -115,15 +115,11 @@ const RESULT_BYTES_MAX: usize = 900_000;
 #[track_caller]
 fn check_size(bench: &mut Bench, query: &serde_json::Value) {
     let rendered = bench.call("get_thought_history", query).unwrap();
-    let result = json!({"content": [{"type": "text", "text": rendered.text}], "structuredContent": rendered.structured});
+    let structured = rendered.structured.to_value();
+    let result = json!({"content": [{"type": "text", "text": rendered.text}], "structuredContent": structured});
     let bytes = result.to_string().len();
     assert!(bytes <= RESULT_BYTES_MAX, "{bytes} bytes");
-    assert!(
-        !rendered.structured["thoughts"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(!structured["thoughts"].as_array().unwrap().is_empty());
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn results() -> Vec<(&'static str, Value)> {
         let members = arguments.as_object_mut().unwrap();
         members.extend(more.as_object().cloned().unwrap());
         let rendered = bench.call("sequentialthinking", &arguments).unwrap();
-        told.push(("sequentialthinking", rendered.structured));
+        told.push(("sequentialthinking", rendered.structured.to_value()));
     }
     ids.extend(bench.sequence_id.take());
     bench.settings.loop_guard = LoopGuard::Enforce;
@@ -198,20 +198,20 @@ fn results() -> Vec<(&'static str, Value)> {
     let only =
         json!({"thought": "a", "thoughtNumber": 1, "totalThoughts": 9, "nextThoughtNeeded": true});
     let rendered = bench.call("sequentialthinking", &only).unwrap();
-    told.push(("sequentialthinking", rendered.structured));
+    told.push(("sequentialthinking", rendered.structured.to_value()));
     ids.extend(bench.sequence_id.take());
     ids.push(import(&mut bench));
     for id in &ids {
         for (view, limit) in [("all", 3), ("all", 100), ("active", 100), ("brief", 100)] {
             let query = json!({"sequenceId": id, "view": view, "limit": limit});
             let rendered = bench.call("get_thought_history", &query).unwrap();
-            told.push(("get_thought_history", rendered.structured));
+            told.push(("get_thought_history", rendered.structured.to_value()));
         }
     }
     for id in ids.iter().chain(&ids[..1]) {
         let delete = json!({"sequenceId": id, "confirm": true});
         let rendered = bench.call("delete_thought_sequence", &delete).unwrap();
-        told.push(("delete_thought_sequence", rendered.structured));
+        told.push(("delete_thought_sequence", rendered.structured.to_value()));
     }
     told
 }
