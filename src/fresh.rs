@@ -3,67 +3,43 @@
 //! A host reads its clock and draws one seed for each call; everything below derives what it needs from that,
 //! so that a test can repeat a call exactly. Asking the platform for either is left to the hosts.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::RefCell;
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use chacha20::ChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher};
 
 use crate::clock::Timestamp;
 
 /// The moment of a call and its private source of random bytes.
 pub struct Fresh {
     pub now: Timestamp,
-    seed: [u8; 32],
-    drawn: Cell<u64>,
-    request_id: OnceCell<String>,
+    request_id: String,
+    bytes: RefCell<ChaCha20>,
 }
 
 impl Fresh {
     /// `seed` must come from the platform's cryptographic generator and serve one call only.
     pub fn new(now: Timestamp, seed: [u8; 32]) -> Self {
+        let mut bytes = ChaCha20::new(&seed.into(), &[0; 12].into());
+        let mut name = [0; 8];
+        bytes.apply_keystream(&mut name);
         Self {
             now,
-            seed,
-            drawn: Cell::new(0),
-            request_id: OnceCell::new(),
+            request_id: format!("{:016x}", u64::from_be_bytes(name)),
+            bytes: RefCell::new(bytes),
         }
     }
 
-    /// The next random bytes: HMAC-SHA256 of a running count under the seed.
+    /// The next random bytes: the keystream of ChaCha20 (RFC 8439) under the seed, each byte of it once.
     pub fn draw<const N: usize>(&self) -> [u8; N] {
         let mut out = [0; N];
-        for chunk in out.chunks_mut(32) {
-            let count = self.drawn.get();
-            self.drawn.set(count.wrapping_add(1));
-            // HMAC takes a key of any length, so this arm cannot be reached.
-            let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.seed) else {
-                continue;
-            };
-            mac.update(b"durable-thinking fresh v1");
-            mac.update(&count.to_be_bytes());
-            for (to, from) in chunk.iter_mut().zip(mac.finalize().into_bytes()) {
-                *to = from;
-            }
-        }
+        self.bytes.borrow_mut().apply_keystream(&mut out);
         out
     }
 
     /// What the logs and the caller call this request: 16 hexadecimal digits, the same whatever has been drawn.
     pub fn request_id(&self) -> String {
-        self.request_id.get_or_init(|| self.name()).clone()
-    }
-
-    fn name(&self) -> String {
-        let mut id = String::with_capacity(16);
-        if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.seed) {
-            mac.update(b"durable-thinking request id v1");
-            for byte in mac.finalize().into_bytes().into_iter().take(8) {
-                for digit in [byte >> 4, byte & 15] {
-                    id.extend(char::from_digit(u32::from(digit), 16));
-                }
-            }
-        }
-        id
+        self.request_id.clone()
     }
 }
 

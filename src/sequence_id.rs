@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::wire;
+
 const PREFIX: &str = "seq_";
 /// Crockford's alphabet in lower case: no i, l, o, u.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -125,7 +127,7 @@ impl Serialize for SequenceId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match serializer.is_human_readable() {
             true => serializer.collect_str(self),
-            false => self.0.serialize(serializer),
+            false => wire::bytes::serialize(&self.0, serializer),
         }
     }
 }
@@ -136,7 +138,7 @@ impl<'de> Deserialize<'de> for SequenceId {
             true => {
                 Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
             }
-            false => Deserialize::deserialize(deserializer).map(Self),
+            false => wire::bytes::deserialize(deserializer).map(Self),
         }
     }
 }

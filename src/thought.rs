@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::sequence_id::SequenceId;
+use crate::wire;
 
 pub const NUMBER_MAX: u32 = 1_000_000;
 pub const BRANCH_NAME_CHARACTERS_MAX: usize = 128;
@@ -72,6 +73,10 @@ impl TryFrom<String> for BranchName {
     type Error = BadBranchName;
 
     fn try_from(text: String) -> Result<Self, BadBranchName> {
+        // Most names that cross the wire.
+        if text == MAIN {
+            return Ok(Self(text));
+        }
         Self::parse(&text)
     }
 }
@@ -90,6 +95,7 @@ pub struct Draft {
     /// The caller gave no id: `sequence_id` was minted for this call and names a sequence to create.
     pub is_first: bool,
     /// Minted with the call. The store keeps it, so that the same call arriving twice is one write.
+    #[serde(with = "wire::bytes")]
     pub call_id: [u8; 16],
     pub text: String,
     pub number: u32,

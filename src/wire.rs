@@ -32,6 +32,27 @@ pub fn read<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, Error> {
     }
 }
 
+/// Bytes of a fixed length as one piece, for `#[serde(with = "wire::bytes")]`: an array would cross item by item.
+pub(crate) mod bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<const N: usize, S: Serializer>(
+        bytes: &[u8; N],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(crate) fn deserialize<'de, const N: usize, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<[u8; N], D::Error> {
+        let bytes = <&[u8]>::deserialize(deserializer)?;
+        bytes
+            .try_into()
+            .map_err(|_| serde::de::Error::custom("not bytes of this length"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Error, VERSION, read, write};

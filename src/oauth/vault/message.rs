@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::oauth::allowlist::Gate;
 use crate::oauth::audience::Audience;
+use crate::wire;
 
 /// SHA-256 of a token or code, or another fixed secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,17 +20,13 @@ impl<const N: usize> std::fmt::Debug for Bytes<N> {
 
 impl<const N: usize> Serialize for Bytes<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
+        wire::bytes::serialize(&self.0, serializer)
     }
 }
 
 impl<'de, const N: usize> Deserialize<'de> for Bytes<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = <&[u8]>::deserialize(deserializer)?;
-        bytes
-            .try_into()
-            .map(Self)
-            .map_err(|_| serde::de::Error::custom("not bytes of this length"))
+        wire::bytes::deserialize(deserializer).map(Self)
     }
 }
 
