@@ -4,6 +4,8 @@
 
 #[cfg(target_family = "wasm")]
 pub mod durable;
+#[cfg(any(target_family = "wasm", test))]
+mod packed;
 #[cfg(not(target_family = "wasm"))]
 pub mod sqlite;
 
@@ -35,6 +37,11 @@ pub trait Database {
     /// Where a statement has an order, it takes its parameters as `+?`: SQLite may plan by the value of a bare one, and so
     /// prepares the statement again for each other value (sqlite.org/queryplanner-ng.html, on QPSG), for three times the cost.
     fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DatabaseError>;
+
+    /// Runs one statement that returns no rows.
+    fn execute(&self, sql: &str, params: &[Value]) -> Result<(), DatabaseError> {
+        self.query(sql, params).map(drop)
+    }
 
     /// Runs `body`, which reads and then writes once, by one statement or in one [`Self::transaction`]: nobody else writes in
     /// between. In an object nobody can anyway.

@@ -35,11 +35,12 @@ function enter(call) {
   }
 }
 
+const isPromise = (step) => typeof step?.then === "function";
+
 // Takes work of Wasm to its end. A step returns the promise that the work waits for, or what it came to, be it an error.
-async function drive(work, instanceId = life.instanceId) {
-  check(instanceId);
-  let step = enter(() => work.step());
-  while (typeof step?.then === "function") {
+async function drive(work, instanceId = life.instanceId, first = begin(work, instanceId)) {
+  let step = first;
+  while (isPromise(step)) {
     let value;
     let isRejected = false;
     try {
@@ -52,6 +53,15 @@ async function drive(work, instanceId = life.instanceId) {
     if (work.isLeft) return;
     step = enter(() => work.step(value, isRejected));
   }
+  return end(work, step);
+}
+
+function begin(work, instanceId) {
+  check(instanceId);
+  return enter(() => work.step());
+}
+
+function end(work, step) {
   work.free();
   if (step instanceof Error) throw step;
   return step;
@@ -75,12 +85,19 @@ const BODY_MILLISECONDS = 30_000;
 
 const NOTHING = new Uint8Array();
 
-// The bytes; `undefined` when they did not come. A timer that is not needed ends with the request.
-async function receive(request) {
+// The bytes; `undefined` when they did not come.
+function receive(request) {
   const length = Number(request.headers.get("Content-Length") ?? NaN);
   if (!(length <= BODY_BYTES_MAX) && !request.body) return NOTHING;
   const body = length <= BODY_BYTES_MAX ? request.bytes() : readFrom(request.body.getReader());
-  return Promise.race([body.catch(() => {}), scheduler.wait(BODY_MILLISECONDS)]);
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, BODY_MILLISECONDS);
+    const end = (bytes) => {
+      clearTimeout(timer);
+      resolve(bytes);
+    };
+    body.then(end, () => end());
+  });
 }
 
 async function readFrom(reader) {
@@ -147,15 +164,22 @@ function stream(response, env) {
   return new Response(body, response);
 }
 
+function answer(work, ctx) {
+  const step = begin(work, life.instanceId);
+  if (!isPromise(step)) return end(work, step);
+  const answered = drive(work, life.instanceId, step);
+  // Of a request whose client has left, the platform settles nothing any more, and the work would end in the middle.
+  ctx.waitUntil(answered.catch(() => {}));
+  return answered;
+}
+
 export default {
   async fetch(request, env, ctx) {
     const body = await receive(request);
     try {
       revive();
-      const work = drive(enter(() => wasm.fetch(request, body, env)));
-      // Of a request whose client has left, the platform settles nothing any more, and the work would end in the middle.
-      ctx.waitUntil(work.catch(() => {}));
-      const response = await work;
+      const answered = answer(enter(() => wasm.fetch(request, body, env)), ctx);
+      const response = isPromise(answered) ? await answered : answered;
       return response.chunks ? stream(response, env) : response;
     } catch {
       const requestId = tell(env, "worker");

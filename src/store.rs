@@ -14,6 +14,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use crate::clock::Timestamp;
 use crate::database::{Column, Database, DatabaseError, Value};
 use crate::refusal::{Code, Refusal};
@@ -104,9 +106,9 @@ impl<D: Database> Store<D> {
 
     fn create_schema(&self) -> Result<(), DatabaseError> {
         for statement in SCHEMA.split(";\n").filter(|part| !part.trim().is_empty()) {
-            self.database.query(statement, &[])?;
+            self.database.execute(statement, &[])?;
         }
-        self.database.query(
+        self.database.execute(
             "insert into schema_version (version) select ? where not exists (select 1 from schema_version)",
             &[SCHEMA_VERSION.into()],
         )?;
@@ -140,12 +142,12 @@ impl<D: Database> Store<D> {
 
     /// Keeps what is committed, so that the next call need not read it: the row, and the newest thought, which may lie on a
     /// branch that it begins.
-    fn remember(&self, keys: &Keys, row: &SequenceRow, newest: &Step) {
+    fn remember(&self, keys: &Keys, row: &Rc<SequenceRow>, newest: &Step) {
         if D::IS_SOLE {
-            let row = SequenceRow {
-                branches: row.branches.max(newest.branch),
-                ..row.clone()
-            };
+            let mut row = Rc::clone(row);
+            if newest.branch > row.branches {
+                Rc::make_mut(&mut row).branches = newest.branch;
+            }
             self.memory.keep(keys.lookup(), row, newest.clone());
         }
     }
@@ -161,7 +163,7 @@ impl<D: Database> Store<D> {
         let Some(mut columns) = rows.into_iter().next() else {
             return Ok(None);
         };
-        let row = SequenceRow::read(&mut columns)?;
+        let row = Rc::new(SequenceRow::read(&mut columns)?);
         let newest = Step::read(&mut columns)?;
         Ok(Some(Sequence {
             database: &self.database,

@@ -2,24 +2,38 @@
 //!
 //! Bound by hand in `platform.mjs`: each statement is one step out of Wasm and back.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
-use js_sys::{Array, Reflect, Uint8Array};
+use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 
+use crate::database::packed::{self, Params};
 use crate::database::{Cost, Database, DatabaseError, Row, Value};
 
 /// How the platform tells, in several sentences, that an instance of an object was replaced.
 pub(crate) const RESET: &str = "reset because its code";
-/// What stands before the values in the answer to a statement.
-const HEAD: u32 = 3;
-/// Integers cross as doubles.
-const INTEGER_MAX: u64 = 1 << 53;
+const STATEMENTS_MAX: usize = 128;
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
     #[wasm_bindgen(catch, js_name = query)]
-    fn run(storage: &JsValue, statement: &str, params: &Array) -> Result<Array, JsValue>;
+    fn query_platform(
+        storage: &JsValue,
+        statement: &JsValue,
+        params: &[f64],
+        bytes: &[u8],
+    ) -> Result<Vec<u8>, JsValue>;
+
+    #[wasm_bindgen(catch, js_name = execute)]
+    fn execute_platform(
+        storage: &JsValue,
+        statement: &JsValue,
+        params: &[f64],
+        bytes: &[u8],
+    ) -> Result<(), JsValue>;
+
+    fn cost() -> Vec<f64>;
 }
 
 // The closure runs before it returns, and an exception rolls back.
@@ -36,26 +50,30 @@ extern "C" {
 /// The database of one object. Requests to an object run one after the other between two awaits, and nothing here awaits.
 pub struct Durable {
     storage: JsValue,
-    cost: Cell<Cost>,
+    /// Statements as strings of the platform, which knows one again by its string without reading it.
+    statements: RefCell<HashMap<String, JsValue>>,
 }
 
 impl Durable {
     pub fn new(storage: JsValue) -> Self {
         Self {
             storage,
-            cost: Cell::default(),
+            statements: RefCell::default(),
         }
     }
 
-    fn charge(&self, rows_read: u64, rows_written: u64) {
-        let Cost {
-            rows_read: read,
-            rows_written: written,
-        } = self.cost.get();
-        self.cost.set(Cost {
-            rows_read: read.saturating_add(rows_read),
-            rows_written: written.saturating_add(rows_written),
-        });
+    fn statement(&self, sql: &str) -> JsValue {
+        let mut statements = self.statements.borrow_mut();
+        if let Some(statement) = statements.get(sql) {
+            return statement.clone();
+        }
+        // There are a few dozen. Those that are made of parts have more forms, of which few come.
+        if statements.len() >= STATEMENTS_MAX {
+            statements.clear();
+        }
+        let statement = JsValue::from_str(sql);
+        statements.insert(sql.to_owned(), statement.clone());
+        statement
     }
 }
 
@@ -64,22 +82,16 @@ impl Database for Durable {
     const IS_SOLE: bool = true;
 
     fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        let values = Array::new();
-        for param in params {
-            values.push(&to_platform(param)?);
-        }
-        let answer = run(&self.storage, sql, &values).map_err(|thrown| statement(&thrown))?;
-        let columns = count(&answer, 0);
-        self.charge(count(&answer, 1), count(&answer, 2));
-        let mut rows = Vec::new();
-        let mut row = Vec::new();
-        for index in HEAD..answer.length() {
-            row.push(from_platform(&answer.get(index)));
-            if u64::try_from(row.len()).is_ok_and(|length| length == columns) {
-                rows.push(Row::new(std::mem::take(&mut row)));
-            }
-        }
-        Ok(rows)
+        let Params { numbers, bytes } = Params::pack(params)?;
+        let answer = query_platform(&self.storage, &self.statement(sql), &numbers, &bytes)
+            .map_err(|thrown| fault(&thrown))?;
+        packed::rows(&answer).ok_or(DatabaseError::Corrupt("rows came in another form"))
+    }
+
+    fn execute(&self, sql: &str, params: &[Value]) -> Result<(), DatabaseError> {
+        let Params { numbers, bytes } = Params::pack(params)?;
+        execute_platform(&self.storage, &self.statement(sql), &numbers, &bytes)
+            .map_err(|thrown| fault(&thrown))
     }
 
     fn transaction<T, E: From<DatabaseError>>(
@@ -103,52 +115,23 @@ impl Database for Durable {
         match (ended, decided) {
             (Ok(_), Some(Ok(value))) => Ok(value),
             (Err(_), Some(Err(error))) => Err(error),
-            (Err(thrown), _) => Err(statement(&thrown).into()),
+            (Err(thrown), _) => Err(fault(&thrown).into()),
             (Ok(_), _) => Err(DatabaseError::Corrupt("a transaction did not run").into()),
         }
     }
 
+    /// Of all objects of the isolate. Since a call of one is over before another begins, what it adds is its own.
     fn cost(&self) -> Cost {
-        self.cost.get()
-    }
-}
-
-fn to_platform(value: &Value) -> Result<JsValue, DatabaseError> {
-    Ok(match value {
-        Value::Null => JsValue::NULL,
-        Value::Integer(value) if value.unsigned_abs() > INTEGER_MAX => {
-            return Err(DatabaseError::Corrupt("an integer is out of range"));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
+        let mut counts = cost().into_iter().map(|count| count as u64);
+        Cost {
+            rows_read: counts.next().unwrap_or_default(),
+            rows_written: counts.next().unwrap_or_default(),
         }
-        #[allow(clippy::cast_precision_loss)] // within what a double holds
-        Value::Integer(value) => (*value as f64).into(),
-        Value::Real(value) => (*value).into(),
-        Value::Text(value) => value.as_str().into(),
-        Value::Blob(value) => Uint8Array::from(value.as_slice()).into(),
-    })
-}
-
-fn from_platform(value: &JsValue) -> Value {
-    if let Some(number) = value.as_f64() {
-        #[allow(clippy::cast_possible_truncation)] // it is compared
-        let integer = number as i64;
-        #[allow(clippy::cast_precision_loss, clippy::float_cmp)] // to the bit
-        return match integer as f64 == number {
-            true => Value::Integer(integer),
-            false => Value::Real(number),
-        };
-    }
-    match value.dyn_ref::<Uint8Array>() {
-        Some(bytes) => Value::Blob(bytes.to_vec()),
-        None => value.as_string().map_or(Value::Null, Value::Text),
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
-fn count(answer: &Array, index: u32) -> u64 {
-    answer.get(index).as_f64().unwrap_or_default() as u64
-}
-
-fn statement(thrown: &JsValue) -> DatabaseError {
+fn fault(thrown: &JsValue) -> DatabaseError {
     // The text is the only code that the platform gives.
     let text = Reflect::get(thrown, &"message".into())
         .ok()

@@ -53,14 +53,14 @@ impl<D: Database> Vault<D> {
 
     fn make_schema(&self) -> Result<(), DatabaseError> {
         for statement in statements(SCHEMA) {
-            self.database.query(statement, &[])?;
+            self.database.execute(statement, &[])?;
         }
         let mut rows = self.database.query(
             "SELECT value FROM vault_meta WHERE name = 'schema_version'",
             &[],
         )?;
         let Some(row) = rows.first_mut() else {
-            self.database.query(
+            self.database.execute(
                 "INSERT INTO vault_meta (name, value) VALUES ('schema_version', ?)",
                 &[SCHEMA_VERSION.into()],
             )?;

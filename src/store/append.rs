@@ -6,6 +6,8 @@ mod step;
 mod target;
 mod warning;
 
+use std::rc::Rc;
+
 use crate::database::{Column, Database, DatabaseError, Value};
 use crate::fresh::Fresh;
 use crate::graph::{self, MAIN};
@@ -14,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::seal::{self, Field, Keys};
 use crate::settings::Settings;
 use crate::store::facts::Sequence;
-use crate::store::row::{STEP_COLUMNS, SequenceRow, Step, milliseconds, place};
+use crate::store::row::{SequenceRow, Step, milliseconds};
 use crate::store::{Error, Store, not_found};
 use crate::thought::{Appended, BRANCHES_MAX, Draft, Place, THOUGHTS_MAX, Warning, WarningCode};
 
@@ -78,7 +80,7 @@ impl Append<'_> {
         self.insert(&store.database, row.sequence, &newest)?;
         Ok(Sequence {
             database: &store.database,
-            row,
+            row: Rc::new(row),
             newest,
         })
     }
@@ -196,7 +198,7 @@ impl Append<'_> {
         }
         let index = count.saturating_add(1);
         let name = self.draft.branch.as_str();
-        sequence.database.query(
+        sequence.database.execute(
             "insert into branch (sequence, branch, name_match, name, parent, fork_ordinal, fork_number) values (?, ?, ?, ?, ?, ?, ?)",
             &[
                 sequence.row.sequence.into(),
@@ -213,28 +215,29 @@ impl Append<'_> {
 
     fn insert(&self, database: &impl Database, sequence: i64, step: &Step) -> Result<(), Error> {
         let text = &self.draft.text;
-        let (mut columns, mut values) = (
-            String::from("sequence, call_id, text"),
-            vec![
-                Value::from(sequence),
-                self.draft.call_id.as_slice().into(),
-                self.keys
-                    .seal(Field::Thought(step.ordinal), text, self.fresh)
-                    .into(),
-            ],
-        );
-        for (column, value) in STEP_COLUMNS.split(", ").zip(step.values(sequence)) {
+        let mut values = vec![
+            Value::from(sequence),
+            self.draft.call_id.as_slice().into(),
+            self.keys
+                .seal(Field::Thought(step.ordinal), text, self.fresh)
+                .into(),
+        ];
+        let mut sql = String::with_capacity(512);
+        sql.push_str("insert into thought (sequence, call_id, text");
+        for (column, value) in step.values(sequence) {
             // Most are null, and each value costs time on its way into SQLite.
             if value != Value::Null {
-                columns.push_str(", ");
-                columns.push_str(column);
+                sql.push(',');
+                sql.push_str(column);
                 values.push(value);
             }
         }
-        let marks = vec!["?"; values.len()].join(", ");
-        let sql = format!("insert into thought ({columns}) values ({marks})");
-        debug_assert!(place(sequence, step.ordinal) > 0);
-        database.query(&sql, &values)?;
+        sql.push_str(") values (?");
+        for _ in 1..values.len() {
+            sql.push_str(",?");
+        }
+        sql.push(')');
+        database.execute(&sql, &values)?;
         Ok(())
     }
 

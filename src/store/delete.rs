@@ -30,7 +30,7 @@ impl<D: Database> Store<D> {
     }
 
     pub(super) fn delete_rows(&self, sequence: i64) -> Result<(), DatabaseError> {
-        self.database.query(
+        self.database.execute(
             "delete from thought where place between ? and ?",
             &[
                 place(sequence, 0).into(),
@@ -39,9 +39,9 @@ impl<D: Database> Store<D> {
         )?;
         let id = [Value::from(sequence)];
         self.database
-            .query("delete from branch where sequence = ?", &id)?;
+            .execute("delete from branch where sequence = ?", &id)?;
         self.database
-            .query("delete from sequence where sequence = ?", &id)?;
+            .execute("delete from sequence where sequence = ?", &id)?;
         Ok(())
     }
 }

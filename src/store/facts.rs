@@ -1,5 +1,7 @@
 //! One sequence inside a call: its row, its newest thought, and the facts that the graph asks for.
 
+use std::rc::Rc;
+
 use crate::database::{Column, Database, DatabaseError, Row, Value};
 use crate::graph::{Facts, Fork, MAIN, Node};
 use crate::seal::{Field, Keys};
@@ -11,7 +13,7 @@ use crate::thought::{Branch, BranchName, Place, THOUGHTS_MAX};
 
 pub(crate) struct Sequence<'a, D> {
     pub database: &'a D,
-    pub row: SequenceRow,
+    pub row: Rc<SequenceRow>,
     pub newest: Step,
 }
 

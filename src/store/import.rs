@@ -199,7 +199,7 @@ impl<D: Database> Importer<'_, D> {
         let Some(sequence) = &self.sequence else {
             return Err(refuse("/thoughts", "there is no thought").into());
         };
-        self.store.database.query(
+        self.store.database.execute(
             "update sequence set lookup = ?, origin = ?, written_at = ? where sequence = ?",
             &[
                 hidden.unwrap_or(self.keys.lookup()).into(),

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use crate::store::row::{SequenceRow, Step};
 
@@ -19,27 +20,35 @@ pub(super) struct Memory {
 
 struct Remembered {
     lookup: Vec<u8>,
-    row: SequenceRow,
+    row: Rc<SequenceRow>,
     newest: Step,
 }
 
 impl Memory {
     /// A sequence with its newest thought.
-    pub(super) fn find(&self, lookup: &[u8]) -> Option<(SequenceRow, Step)> {
+    pub(super) fn find(&self, lookup: &[u8]) -> Option<(Rc<SequenceRow>, Step)> {
         let sequences = self.sequences.borrow();
         let known = sequences.iter().find(|known| known.lookup == lookup)?;
-        Some((known.row.clone(), known.newest.clone()))
+        Some((Rc::clone(&known.row), known.newest.clone()))
     }
 
-    pub(super) fn keep(&self, lookup: &[u8], row: SequenceRow, newest: Step) {
+    pub(super) fn keep(&self, lookup: &[u8], row: Rc<SequenceRow>, newest: Step) {
         let mut sequences = self.sequences.borrow_mut();
-        sequences.retain(|known| known.lookup != lookup);
+        let known = sequences.iter().position(|known| known.lookup == lookup);
+        let remembered = match known.and_then(|index| sequences.remove(index)) {
+            Some(known) => Remembered {
+                row,
+                newest,
+                ..known
+            },
+            None => Remembered {
+                lookup: lookup.to_owned(),
+                row,
+                newest,
+            },
+        };
         sequences.truncate(SEQUENCES_MAX.saturating_sub(1));
-        sequences.push_front(Remembered {
-            lookup: lookup.to_owned(),
-            row,
-            newest,
-        });
+        sequences.push_front(remembered);
     }
 
     pub(super) fn forget_sequences(&self) {

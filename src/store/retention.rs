@@ -118,7 +118,7 @@ impl<D: Database> Store<D> {
                 match self.newest(sequence)? {
                     Some(newest) if newest.created_at > cutoff => {
                         debug_assert!(newest.created_at >= known);
-                        self.database.query(
+                        self.database.execute(
                             "update sequence set written_at = ? where sequence = ?",
                             &[milliseconds(newest.created_at), sequence.into()],
                         )?;

@@ -133,38 +133,50 @@ impl Step {
         })
     }
 
-    /// The values of [`STEP_COLUMNS`], in that order; null also for a 0 that is the column's default.
-    pub(crate) fn values(&self, sequence: i64) -> Vec<Value> {
+    /// What [`STEP_COLUMNS`] hold; null also for a 0 that is the column's default.
+    pub(crate) fn values(&self, sequence: i64) -> [(&'static str, Value); 28] {
         let revises = self.revises;
-        vec![
-            place(sequence, self.ordinal).into(),
-            unless_zero(self.branch),
-            self.number.into(),
-            self.total.into(),
-            self.position.into(),
-            unless_zero(self.stretch),
-            self.steps.into(),
-            milliseconds(self.created_at),
-            self.repeat_match.as_slice().into(),
-            self.next_needed.into(),
-            unless_zero(self.finished),
-            unless_zero(self.needs_more),
-            unless_zero(self.forks),
-            revises.map(|revises| revises.branch).into(),
-            revises.map(|revises| revises.ordinal).into(),
-            revises.map(|revises| revises.number).into(),
-            revises.map(|revises| revises.root).into(),
-            revises.map(|revises| revises.index).into(),
-            unless_zero(self.rewind),
-            self.superseded.into(),
-            self.summarizes_through.into(),
-            unless_zero(self.summarized),
-            unless_zero(self.warnings),
-            self.largest_total.into(),
-            unless_zero(self.open_branches),
-            unless_zero(self.main_finished),
-            unless_zero(self.rewinds),
-            self.trunk.into(),
+        [
+            ("place", place(sequence, self.ordinal).into()),
+            ("branch", unless_zero(self.branch)),
+            ("number", self.number.into()),
+            ("total", self.total.into()),
+            ("position", self.position.into()),
+            ("stretch", unless_zero(self.stretch)),
+            ("steps", self.steps.into()),
+            ("created_at", milliseconds(self.created_at)),
+            ("repeat_match", self.repeat_match.as_slice().into()),
+            ("next_needed", self.next_needed.into()),
+            ("finished", unless_zero(self.finished)),
+            ("needs_more", unless_zero(self.needs_more)),
+            ("forks", unless_zero(self.forks)),
+            (
+                "revises_branch",
+                revises.map(|revises| revises.branch).into(),
+            ),
+            (
+                "revises_ordinal",
+                revises.map(|revises| revises.ordinal).into(),
+            ),
+            (
+                "revises_number",
+                revises.map(|revises| revises.number).into(),
+            ),
+            ("revises_root", revises.map(|revises| revises.root).into()),
+            (
+                "revision_index",
+                revises.map(|revises| revises.index).into(),
+            ),
+            ("rewind", unless_zero(self.rewind)),
+            ("superseded", self.superseded.into()),
+            ("summarizes_through", self.summarizes_through.into()),
+            ("summarized", unless_zero(self.summarized)),
+            ("warnings", unless_zero(self.warnings)),
+            ("largest_total", self.largest_total.into()),
+            ("open_branches", unless_zero(self.open_branches)),
+            ("main_finished", unless_zero(self.main_finished)),
+            ("rewinds", unless_zero(self.rewinds)),
+            ("trunk", self.trunk.into()),
         ]
     }
 }

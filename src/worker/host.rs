@@ -1,10 +1,14 @@
 //! What only the platform knows: variables, the clock, chance.
 
+use std::cell::RefCell;
+
 use wasm_bindgen::JsValue;
 use worker::{Env, Error, Result, js_sys};
 
 use crate::clock::Timestamp;
 use crate::fresh::Fresh;
+
+const SEEDS_AT_ONCE: usize = 32;
 
 /// A variable or secret. A binding of another kind is none.
 pub(crate) fn variable(env: &Env, name: &str) -> Option<String> {
@@ -31,8 +35,25 @@ pub(crate) fn now() -> Timestamp {
 
 /// The moment and a seed, for one call.
 pub(crate) fn fresh() -> Result<Fresh> {
-    let mut seed = [0; 32];
-    #[allow(clippy::disallowed_methods)] // this is the host whose chance it is
-    getrandom::fill(&mut seed).map_err(|error| Error::RustError(error.to_string()))?;
-    Ok(Fresh::new(now(), seed))
+    Ok(Fresh::new(now(), seed()?))
+}
+
+/// Random bytes that are given out once. Asking the platform takes longer than all that a call does with them, so it is asked
+/// for many seeds at a time.
+fn seed() -> Result<[u8; 32]> {
+    thread_local! {
+        static SEEDS: RefCell<Vec<[u8; 32]>> = const { RefCell::new(Vec::new()) };
+    }
+    SEEDS.with_borrow_mut(|seeds| {
+        if let Some(seed) = seeds.pop() {
+            return Ok(seed);
+        }
+        let mut drawn = [[0; 32]; SEEDS_AT_ONCE];
+        #[allow(clippy::disallowed_methods)] // this is the host whose chance it is
+        getrandom::fill(drawn.as_flattened_mut())
+            .map_err(|error| Error::RustError(error.to_string()))?;
+        let [seed, rest @ ..] = drawn;
+        seeds.extend(rest);
+        Ok(seed)
+    })
 }

@@ -16,6 +16,8 @@ use crate::transport::{Body, Broken, Late, Stream};
 
 #[wasm_bindgen(module = "/src/worker/platform.mjs")]
 extern "C" {
+    fn head(request: &web_sys::Request, names: &Array) -> String;
+
     fn lines(headers: &web_sys::Headers, names: &Array) -> String;
 
     #[wasm_bindgen(catch)]
@@ -37,9 +39,12 @@ pub(crate) fn read(
     if is_late {
         message.extensions_mut().insert(Late);
     }
-    *message.method_mut() = request.method().parse().map_err(to_error)?;
-    *message.uri_mut() = request.url().parse().map_err(to_error)?;
-    *message.headers_mut() = headers(&request.headers());
+    let head = head(request, &header::names());
+    let mut lines = head.splitn(3, '\n');
+    let mut next = || lines.next().unwrap_or_default();
+    *message.method_mut() = next().parse().map_err(to_error)?;
+    *message.uri_mut() = next().parse().map_err(to_error)?;
+    *message.headers_mut() = named(next());
     Ok(message)
 }
 
@@ -132,8 +137,12 @@ impl Drop for ResponseChunks {
 }
 
 pub(super) fn headers(platform: &web_sys::Headers) -> HeaderMap {
+    named(&lines(platform, &header::names()))
+}
+
+fn named(lines: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for line in lines(platform, &header::names()).lines() {
+    for line in lines.lines() {
         let Some((index, value)) = line.split_once(':') else {
             continue;
         };

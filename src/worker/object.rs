@@ -147,9 +147,9 @@ impl Object {
         if let (Call::Append(draft), true) = (call, is_repeat) {
             store.expect_repeat(draft.call_id);
         }
-        let before = store.database().cost();
+        let before = log::is_on(Level::Debug).then(|| store.database().cost());
         let result = tools::run(call, store, &self.settings, &fresh);
-        if log::is_on(Level::Debug) {
+        if let Some(before) = before {
             let spent = difference(before, store.database().cost());
             log::print(&cost(request_id, name(call), spent));
         }

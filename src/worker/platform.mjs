@@ -3,7 +3,9 @@ import { waitUntil } from "cloudflare:workers";
 // The platform's messages, taken apart and put together where that costs least: each of these is one step out of Wasm, where
 // the platform's own interfaces would take one for every header and two for every body.
 
-// The headers that have one of the names, as lines of the name's index and the value.
+// Method, address and the headers that have one of the names, as lines; those of headers with the name's index before it.
+export const head = ({ method, url, headers }, names) => `${method}\n${url}\n${lines(headers, names)}`;
+
 export function lines(headers, names) {
   let text = "";
   for (let index = 0; index < names.length; index++) {
@@ -15,10 +17,11 @@ export function lines(headers, names) {
 
 // Headers given to the constructor would cost eight times as much.
 export function respond(status, lines, body) {
-  const response = new Response(body, { status });
+  const response = status === 200 ? new Response(body) : new Response(body, { status });
+  const { headers } = response;
   for (const line of lines.split("\n")) {
     const at = line.indexOf(":");
-    if (at > 0) response.headers.append(line.slice(0, at), line.slice(at + 1));
+    if (at > 0) headers.append(line.slice(0, at), line.slice(at + 1));
   }
   return response;
 }
@@ -41,18 +44,81 @@ export function later(work) {
 
 export const pause = (milliseconds) => scheduler.wait(milliseconds);
 
-// Runs a statement: how many columns a row has, the rows read, the rows written, then the values of one row after the other.
-export function query(storage, statement, params) {
-  const cursor = storage.sql.exec(statement, ...params);
-  const answer = [0, 0, 0];
-  for (const row of cursor.raw()) {
-    answer[0] = row.length;
-    for (const value of row) answer.push(value instanceof ArrayBuffer ? new Uint8Array(value) : value);
+// Values of a statement, as `database/packed.rs` describes them.
+const NUMBER = 0;
+const BLOB = 1;
+const TEXT = 2;
+const NULL = 3;
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+function unpack(params, bytes) {
+  const values = [];
+  let end = 0;
+  for (let index = 0; index < params.length; index += 2) {
+    const kind = params[index];
+    const value = params[index + 1];
+    if (kind === NUMBER) values.push(value);
+    else if (kind === NULL) values.push(null);
+    else {
+      const part = bytes.subarray(end, (end += value));
+      values.push(kind === BLOB ? part : decoder.decode(part));
+    }
   }
-  answer[1] = cursor.rowsRead;
-  answer[2] = cursor.rowsWritten;
+  return values;
+}
+
+function pack(rows, columns, values) {
+  const numbers = [rows, columns];
+  const parts = [];
+  for (const value of values) {
+    if (typeof value === "number") numbers.push(NUMBER, value);
+    else if (value === null) numbers.push(NULL, 0);
+    else {
+      const isText = typeof value === "string";
+      const part = isText ? encoder.encode(value) : new Uint8Array(value);
+      numbers.push(isText ? TEXT : BLOB, part.length);
+      parts.push(part);
+    }
+  }
+  let end = 8 * numbers.length;
+  const answer = new Uint8Array(parts.reduce((size, part) => size + part.length, end));
+  new Float64Array(answer.buffer, 0, numbers.length).set(numbers);
+  for (const part of parts) {
+    answer.set(part, end);
+    end += part.length;
+  }
   return answer;
 }
+
+let rowsRead = 0;
+let rowsWritten = 0;
+
+function count(cursor) {
+  rowsRead += cursor.rowsRead;
+  rowsWritten += cursor.rowsWritten;
+}
+
+// Runs a statement and returns its rows.
+export function query(storage, statement, params, bytes) {
+  const cursor = storage.sql.exec(statement, ...unpack(params, bytes));
+  const values = [];
+  let rows = 0;
+  for (const row of cursor.raw()) {
+    rows += 1;
+    values.push(...row);
+  }
+  count(cursor);
+  return pack(rows, rows && values.length / rows, values);
+}
+
+// Runs a statement that has no rows.
+export function execute(storage, statement, params, bytes) {
+  count(storage.sql.exec(statement, ...unpack(params, bytes)));
+}
+
+// The rows that all statements have read and written.
+export const cost = () => Float64Array.of(rowsRead, rowsWritten);
 
 // Makes the alarm ring at `time`, or never. While one rings, none is set.
 export async function keepAlarm(storage, time) {

@@ -17,7 +17,7 @@ pub(super) fn issue<D: Database>(
     now: u64,
 ) -> Result<Answer, DatabaseError> {
     let expires = now.saturating_add(ACCESS_SECONDS);
-    db.query(
+    db.execute(
         "INSERT INTO access (token, grant_id, generation, audience, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
         &[
             token.0.as_slice().into(),
@@ -83,7 +83,7 @@ pub(super) fn check<D: Database>(db: &D, token: &Hash, now: u64) -> Result<Answe
     }
     // Rows written are what the platform bills: once an hour is enough for "last used".
     if now.saturating_sub(grant.last_used) >= LAST_USED_STEP_SECONDS {
-        db.query(
+        db.execute(
             "UPDATE grants SET last_used = ? WHERE id = ?",
             &[integer(now), grant.id.into()],
         )?;
@@ -133,7 +133,7 @@ pub(super) fn revoke<D: Database>(
         if owner.is_none_or(|grant| grant.client_id != client_id) {
             return Ok(Answer::Revoked { dead: Vec::new() });
         }
-        db.query("DELETE FROM access WHERE token = ?", &[value()])?;
+        db.execute("DELETE FROM access WHERE token = ?", &[value()])?;
         return Ok(Answer::Revoked { dead: vec![*token] });
     }
     let grant = match Grant::find(db, Condition::Refresh, value())? {
@@ -170,7 +170,7 @@ pub(super) fn nonce_once<D: Database>(
     if !seen.is_empty() {
         return Ok(Answer::Replayed);
     }
-    db.query(
+    db.execute(
         "INSERT INTO nonces (access_key, nonce, expires) VALUES (?1, ?2, ?3) \
          ON CONFLICT (access_key, nonce) DO UPDATE SET expires = ?3",
         &[access_key.into(), nonce.into(), integer(expires)],

@@ -60,7 +60,7 @@ pub(super) fn redeem<D: Database>(db: &D, ask: &Ask, now: u64) -> Result<Answer,
     if !grant.audience.contains(audience) {
         return Ok(Answer::InvalidTarget); // 7
     }
-    db.query(
+    db.execute(
         "UPDATE grants SET code_used = ?, refresh = ?, last_used = ? WHERE id = ?",
         &[
             integer(now),
@@ -97,7 +97,7 @@ fn wrong_verifier<D: Database>(db: &D, grant: &Grant) -> Result<Answer, Database
     } else {
         "UPDATE grants SET code_failures = ? WHERE id = ?"
     };
-    db.query(statement, &[failures.into(), grant.id.into()])?;
+    db.execute(statement, &[failures.into(), grant.id.into()])?;
     refuse(Reason::Verifier)
 }
 

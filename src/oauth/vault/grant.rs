@@ -143,7 +143,7 @@ pub(super) fn complete<D: Database>(
         return Ok(Answer::OtherNumber);
     }
     let dead = make_room(db)?;
-    db.query(
+    db.execute(
         "INSERT INTO grants (client_id, client_name, redirect_uri, identity_base, github_id, login, audience, epoch, created, \
          last_used, expires, code, code_expires, challenge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         &[
@@ -166,7 +166,7 @@ pub(super) fn complete<D: Database>(
     let Some(grant) = Grant::find(db, Condition::Code, completion.code.0.as_slice().into())? else {
         return Err(DatabaseError::Corrupt("a new grant is not there"));
     };
-    db.query(
+    db.execute(
         "INSERT INTO flows (id, grant_id, done) VALUES (?, ?, ?)",
         &[
             completion.flow.0.as_slice().into(),
@@ -175,7 +175,7 @@ pub(super) fn complete<D: Database>(
         ],
     )?;
     if let Some(document) = &completion.document {
-        db.query(
+        db.execute(
             "INSERT INTO documents (url, body, at) VALUES (?1, ?2, ?3) ON CONFLICT (url) DO UPDATE SET body = ?2, at = ?3",
             &[
                 completion.client_id.as_str().into(),
@@ -207,11 +207,11 @@ fn pin<D: Database>(db: &D, completion: &Completion) -> Result<bool, DatabaseErr
             return Ok(false);
         }
     }
-    db.query(
+    db.execute(
         "INSERT INTO pins (identity, github_id) VALUES (?1, ?2) ON CONFLICT (identity) DO UPDATE SET github_id = ?2",
         &[key.into(), integer(identity.github_id)],
     )?;
-    db.query(
+    db.execute(
         "DELETE FROM pins WHERE rowid NOT IN (SELECT rowid FROM pins ORDER BY rowid DESC LIMIT ?)",
         &[PINS_MAX.into()],
     )?;
@@ -277,7 +277,7 @@ pub(super) fn revoke<D: Database>(
     now: u64,
 ) -> Result<Vec<Hash>, DatabaseError> {
     let dead = end_access(db, grant)?;
-    db.query(
+    db.execute(
         "UPDATE grants SET revoked = ?, revoked_at = ? WHERE id = ? AND revoked IS NULL",
         &[why.into(), integer(now), grant.into()],
     )?;
@@ -298,7 +298,7 @@ fn forget<D: Database>(db: &D, grant: i64) -> Result<Vec<Hash>, DatabaseError> {
         "DELETE FROM retired WHERE grant_id = ?",
         "DELETE FROM grants WHERE id = ?",
     ] {
-        db.query(statement, &[grant.into()])?;
+        db.execute(statement, &[grant.into()])?;
     }
     Ok(dead)
 }
@@ -322,7 +322,7 @@ pub(super) fn sweep<D: Database>(db: &D, now: u64) -> Result<Option<u64>, Databa
             now.saturating_sub(DOCUMENT_SECONDS),
         ),
     ] {
-        db.query(statement, &[integer(before), SWEEP_ROWS.into()])?;
+        db.execute(statement, &[integer(before), SWEEP_ROWS.into()])?;
     }
     // Over: idle too long, never redeemed, or revoked a week ago.
     let over = db.query(

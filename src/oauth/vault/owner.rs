@@ -95,11 +95,11 @@ pub(super) fn deny_client<D: Database>(
             changed: !gone.is_empty(),
         });
     }
-    db.query(
+    db.execute(
         "INSERT INTO denied_clients (client_id, at) VALUES (?1, ?2) ON CONFLICT (client_id) DO UPDATE SET at = ?2",
         &[client_id.into(), integer(now)],
     )?;
-    db.query(
+    db.execute(
         "DELETE FROM denied_clients WHERE client_id NOT IN (SELECT client_id FROM denied_clients ORDER BY at DESC LIMIT ?)",
         &[DENIED_MAX.into()],
     )?;

@@ -100,7 +100,7 @@ fn rotate<D: Database>(
     };
     let audience = asked.unwrap_or(grant.audience);
     let generation = grant.generation.saturating_add(1);
-    db.query(
+    db.execute(
         "INSERT INTO retired (refresh, grant_id, generation, root_key, asked, at) VALUES (?, ?, ?, ?, ?, ?)",
         &[
             presented.0.as_slice().into(),
@@ -111,7 +111,7 @@ fn rotate<D: Database>(
             integer(now),
         ],
     )?;
-    db.query(
+    db.execute(
         "DELETE FROM retired WHERE grant_id = ? AND generation <= ?",
         &[
             grant.id.into(),
@@ -121,7 +121,7 @@ fn rotate<D: Database>(
                 .into(),
         ],
     )?;
-    db.query(
+    db.execute(
         "UPDATE grants SET refresh = ?, generation = ?, expires = ?, last_used = ? WHERE id = ?",
         &[
             next_refresh.0.as_slice().into(),

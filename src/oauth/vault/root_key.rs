@@ -30,7 +30,7 @@ pub(super) fn rotate<D: Database>(
     };
     mint(db, next, fresh)?;
     let kept = if forget { 1 } else { KEYS_MAX };
-    db.query(
+    db.execute(
         "DELETE FROM root_keys WHERE id NOT IN (SELECT id FROM root_keys ORDER BY id DESC LIMIT ?)",
         &[integer(u64::try_from(kept).unwrap_or(1))],
     )?;
@@ -54,7 +54,7 @@ fn read<D: Database>(db: &D) -> Result<Vec<(u8, Bytes<32>)>, DatabaseError> {
 
 fn mint<D: Database>(db: &D, id: KeyId, fresh: &Fresh) -> Result<(u8, Bytes<32>), DatabaseError> {
     let bytes: [u8; 32] = fresh.draw();
-    db.query(
+    db.execute(
         "INSERT INTO root_keys (id, bytes, made) VALUES (?, ?, ?)",
         &[
             i64::from(id.number()).into(),

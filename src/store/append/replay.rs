@@ -1,6 +1,8 @@
 //! Replaying a thought of a document: the decisions of an append, except that nothing counts as a repeat, and that what the
 //! document says of a reference must be what the store makes of it.
 
+use std::rc::Rc;
+
 use crate::database::{Database, DatabaseError};
 use crate::fresh::Fresh;
 use crate::refusal::{Code, Refusal};
@@ -96,7 +98,8 @@ impl Replay<'_> {
             (None, None) => return Err(DatabaseError::Corrupt("a branch without a fork").into()),
         };
         let step = append.write(sequence, &before, index, &target)?;
-        sequence.row.branches = sequence.row.branches.max(index);
+        let row = Rc::make_mut(&mut sequence.row);
+        row.branches = row.branches.max(index);
         sequence.newest = step;
         Ok(())
     }
