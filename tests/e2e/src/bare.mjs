@@ -16,7 +16,19 @@ export class ThoughtStore extends DurableObject {
 
 export { ThoughtStore as AuthVault };
 
+// As long as the list of tools.
+const LIST = "a".repeat(7_000);
+
+// And the least that it takes to read a request and to answer it.
+async function list(request) {
+  await request.bytes();
+  return new Response(LIST);
+}
+
 export default {
-  fetch: (request, env) =>
-    request.method === "POST" ? env.THOUGHT_STORE.getByName("bare").fetch(request) : new Response("ok"),
+  fetch(request, env) {
+    if (request.method !== "POST") return new Response("ok");
+    if (request.url.endsWith("/mcp-compat")) return list(request);
+    return env.THOUGHT_STORE.getByName("bare").fetch(request);
+  },
 };

@@ -164,6 +164,8 @@ fn ratios(own: &Target, floor: &Target) {
         append(own, &Grown::new(own, 10_000)),
         health(own),
         list(own),
+        health(floor),
+        list(floor),
     ];
     let mut turn = || {
         calls.each_mut().map(|call| {
@@ -181,14 +183,15 @@ fn ratios(own: &Target, floor: &Target) {
     );
     // By the places of two calls above.
     for (name, one, other, most) in [
-        ("append at 10 / one row", 1, 0, 1.5),
-        ("append at 10000 / append at 10", 2, 1, 1.1),
-        ("tools/list / health", 4, 3, 1.3),
+        ("append at 10 / one row", 1, 0, "1.50"),
+        ("append at 10000 / append at 10", 2, 1, "1.10"),
+        ("tools/list / health", 4, 3, "1.30"),
+        ("the same of a bare Worker", 6, 5, ""),
     ] {
         let mut ratios: Vec<_> = turns.iter().map(|turn| turn[one] / turn[other]).collect();
         ratios.sort_by(f64::total_cmp);
         let [low, half, high] = [0.25, 0.5, 0.75].map(|part| at(&ratios, part));
-        println!("{name:<34} {low:>8.2} {half:>8.2} {high:>8.2} {most:>8.2}");
+        println!("{name:<34} {low:>8.2} {half:>8.2} {high:>8.2} {most:>8}");
     }
 }
 
