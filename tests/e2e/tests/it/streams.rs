@@ -147,3 +147,24 @@ fn an_export_that_fails_midway_ends_without_an_end() {
         .send("POST", "/export", &headers, &request.body);
     assert_eq!(whole.text().matches("\n### ").count(), 100);
 }
+
+/// What it reads from ended with the instance that made it; the one after that has nothing to do with it.
+#[test]
+fn a_stream_that_outlives_its_instance_ends_alone() {
+    let worker = steered();
+    let id = write(&worker);
+    let body = json!({ "sequenceId": id, "format": "markdown" }).to_string();
+    steer(&worker, "hold 1000");
+    steer(&worker, "stop");
+    let mut stream = open(&worker, &Request::post("/export", body));
+    wait_for(&worker, "pulls", 1);
+    steer(&worker, "trap");
+    let mut tools = Tools::new(&worker);
+    let mut ping = || tools.post("ping", &json!({}), &[]).status;
+    assert_eq!((ping(), ping()), (500, 200));
+    let instance = steer(&worker, "look")["instance"].clone();
+    steer(&worker, "release");
+    assert_eq!(stream.next_chunk(), Chunk::Broken);
+    assert_eq!(ping(), 200);
+    assert_eq!(steer(&worker, "look")["instance"], instance);
+}
