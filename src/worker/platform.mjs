@@ -49,7 +49,8 @@ const NUMBER = 0;
 const BLOB = 1;
 const TEXT = 2;
 const NULL = 3;
-const decoder = new TextDecoder();
+// A text is taken as it is: the mark that may stand before one is a part of it.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 function unpack(params, bytes) {
