@@ -20,7 +20,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
-use worker::{Env, Result, web_sys};
+use worker::{Env, web_sys};
 
 use crate::config::Config;
 use crate::log::Level;
@@ -54,7 +54,7 @@ async fn answer(
     request: &web_sys::Request,
     body: Option<Vec<u8>>,
     env: &Env,
-) -> Result<web_sys::Response> {
+) -> Result<web_sys::Response, JsValue> {
     let site = site(env);
     let message = message::read(request, body)?;
     let fresh = host::fresh()?;

@@ -3,7 +3,6 @@
 //! Bound by hand in `platform.mjs`: each statement is one step out of Wasm and back.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
@@ -51,7 +50,7 @@ extern "C" {
 pub struct Durable {
     storage: JsValue,
     /// Statements as strings of the platform, which knows one again by its string without reading it.
-    statements: RefCell<HashMap<String, JsValue>>,
+    statements: RefCell<Vec<(String, JsValue)>>,
 }
 
 impl Durable {
@@ -64,7 +63,8 @@ impl Durable {
 
     fn statement(&self, sql: &str) -> JsValue {
         let mut statements = self.statements.borrow_mut();
-        if let Some(statement) = statements.get(sql) {
+        // Few have the same length, so this looks at hardly more than the one text. Hashing it would take longer.
+        if let Some((_, statement)) = statements.iter().find(|(known, _)| known == sql) {
             return statement.clone();
         }
         // There are a few dozen. Those that are made of parts have more forms, of which few come.
@@ -72,7 +72,7 @@ impl Durable {
             statements.clear();
         }
         let statement = JsValue::from_str(sql);
-        statements.insert(sql.to_owned(), statement.clone());
+        statements.push((sql.to_owned(), statement.clone()));
         statement
     }
 }
@@ -132,11 +132,7 @@ impl Database for Durable {
 }
 
 fn fault(thrown: &JsValue) -> DatabaseError {
-    // The text is the only code that the platform gives.
-    let text = Reflect::get(thrown, &"message".into())
-        .ok()
-        .and_then(|message| message.as_string())
-        .unwrap_or_default();
+    let text = message(thrown);
     if text.contains("SQLITE_FULL") {
         DatabaseError::Full
     } else if text.contains(RESET) {
@@ -144,4 +140,12 @@ fn fault(thrown: &JsValue) -> DatabaseError {
     } else {
         DatabaseError::Statement(text)
     }
+}
+
+/// What the platform says of what it threw: the only code that it gives.
+pub(crate) fn message(thrown: &JsValue) -> String {
+    Reflect::get(thrown, &"message".into())
+        .ok()
+        .and_then(|message| message.as_string())
+        .unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! Requests to other servers: no redirect is followed, no answer waited for longer or read further than asked.
 
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use worker::js_sys::{self, Uint8Array};
-use worker::{Error, Result, web_sys};
+use worker::web_sys;
 
 use super::message;
 use super::work::settled;
@@ -12,7 +12,7 @@ pub(super) async fn fetch(
     request: &http::Request<Vec<u8>>,
     seconds: u32,
     bytes_max: usize,
-) -> Result<http::Response<Vec<u8>>> {
+) -> Result<http::Response<Vec<u8>>, JsValue> {
     let init = web_sys::RequestInit::new();
     init.set_method(request.method().as_str());
     init.set_redirect(web_sys::RequestRedirect::Manual);
@@ -36,10 +36,10 @@ pub(super) async fn fetch(
         None => Vec::new(),
     });
     if response.body().len() > bytes_max {
-        return Err(Error::RustError("the answer is too long".to_owned()));
+        return Err("the answer is too long".into());
     }
-    *response.status_mut() = http::StatusCode::from_u16(answer.status())
-        .map_err(|_| Error::RustError("the answer has no status".to_owned()))?;
+    *response.status_mut() =
+        http::StatusCode::from_u16(answer.status()).map_err(|_| "the answer has no status")?;
     *response.headers_mut() = message::headers(&answer.headers());
     Ok(response)
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use wasm_bindgen::JsValue;
-use worker::{Env, Error, Result, js_sys};
+use worker::{Env, js_sys};
 
 use crate::clock::Timestamp;
 use crate::fresh::Fresh;
@@ -34,13 +34,13 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// The moment and a seed, for one call.
-pub(crate) fn fresh() -> Result<Fresh> {
+pub(crate) fn fresh() -> Result<Fresh, JsValue> {
     Ok(Fresh::new(now(), seed()?))
 }
 
 /// Random bytes that are given out once. Asking the platform takes longer than all that a call does with them, so it is asked
 /// for many seeds at a time.
-fn seed() -> Result<[u8; 32]> {
+fn seed() -> Result<[u8; 32], JsValue> {
     thread_local! {
         static SEEDS: RefCell<Vec<[u8; 32]>> = const { RefCell::new(Vec::new()) };
     }
@@ -50,8 +50,7 @@ fn seed() -> Result<[u8; 32]> {
         }
         let mut drawn = [[0; 32]; SEEDS_AT_ONCE];
         #[allow(clippy::disallowed_methods)] // this is the host whose chance it is
-        getrandom::fill(drawn.as_flattened_mut())
-            .map_err(|error| Error::RustError(error.to_string()))?;
+        getrandom::fill(drawn.as_flattened_mut()).map_err(|_| "no chance to be had")?;
         let [seed, rest @ ..] = drawn;
         seeds.extend(rest);
         Ok(seed)

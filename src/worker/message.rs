@@ -7,7 +7,6 @@ use http::header::{HeaderMap, HeaderValue};
 use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use worker::web_sys;
-use worker::{Error, Result};
 
 use super::header;
 use super::log::Answered;
@@ -21,11 +20,8 @@ extern "C" {
     fn lines(headers: &web_sys::Headers, names: &Array) -> String;
 
     #[wasm_bindgen(catch)]
-    fn respond(
-        status: u16,
-        lines: &str,
-        body: Option<&[u8]>,
-    ) -> std::result::Result<web_sys::Response, JsValue>;
+    fn respond(status: u16, lines: &str, body: Option<&[u8]>)
+    -> Result<web_sys::Response, JsValue>;
 }
 
 /// Reads the head. The body has been awaited by `entry.mjs`: as much of it as the router needs to see that it is too large;
@@ -33,7 +29,7 @@ extern "C" {
 pub(crate) fn read(
     request: &web_sys::Request,
     body: Option<Vec<u8>>,
-) -> Result<http::Request<Vec<u8>>> {
+) -> Result<http::Request<Vec<u8>>, JsValue> {
     let is_late = body.is_none();
     let mut message = http::Request::new(body.unwrap_or_default());
     if is_late {
@@ -42,8 +38,8 @@ pub(crate) fn read(
     let head = head(request, &header::names());
     let mut lines = head.splitn(3, '\n');
     let mut next = || lines.next().unwrap_or_default();
-    *message.method_mut() = next().parse().map_err(to_error)?;
-    *message.uri_mut() = next().parse().map_err(to_error)?;
+    *message.method_mut() = next().parse().map_err(|_| "an unknown method")?;
+    *message.uri_mut() = next().parse().map_err(|_| "an unreadable address")?;
     *message.headers_mut() = named(next());
     Ok(message)
 }
@@ -53,7 +49,7 @@ pub(crate) fn read(
 pub(crate) fn write(
     response: http::Response<Body>,
     answered: Answered,
-) -> Result<web_sys::Response> {
+) -> Result<web_sys::Response, JsValue> {
     let (head, body) = response.into_parts();
     let status = head.status.as_u16();
     let mut lines = String::new();
@@ -156,7 +152,10 @@ fn named(lines: &str) -> HeaderMap {
 }
 
 /// At most one byte more than the cap.
-pub(super) async fn drain(stream: web_sys::ReadableStream, bytes_max: usize) -> Result<Vec<u8>> {
+pub(super) async fn drain(
+    stream: web_sys::ReadableStream,
+    bytes_max: usize,
+) -> Result<Vec<u8>, JsValue> {
     let reader: web_sys::ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     let mut body = Vec::new();
     while body.len() <= bytes_max {
@@ -165,7 +164,7 @@ pub(super) async fn drain(stream: web_sys::ReadableStream, bytes_max: usize) -> 
             return Ok(body);
         }
         let chunk = Reflect::get(&part, &JsValue::from_str("value"))?;
-        let chunk: Uint8Array = chunk.dyn_into().map_err(Error::from)?;
+        let chunk: Uint8Array = chunk.dyn_into()?;
         body.extend_from_slice(&chunk.to_vec());
     }
     body.truncate(bytes_max.saturating_add(1));
@@ -176,8 +175,4 @@ pub(super) async fn drain(stream: web_sys::ReadableStream, bytes_max: usize) -> 
 
 fn is_true(value: &JsValue) -> bool {
     value.as_bool() == Some(true)
-}
-
-fn to_error(error: impl std::fmt::Display) -> Error {
-    Error::RustError(error.to_string())
 }

@@ -6,7 +6,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
-use worker::{Env, Error};
+use worker::Env;
 
 use super::alarm::Alarm;
 use super::stub::{self, Silence};
@@ -120,7 +120,7 @@ impl Object {
             Err(fault) => {
                 log::print(&database_fault(&request_id, &fault));
                 // The platform rings again for an alarm that failed.
-                return Err(Error::from("the sweep failed").into());
+                return Err("the sweep failed".into());
             }
         }
         self.keep_alarm(&request_id).await;

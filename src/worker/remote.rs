@@ -1,14 +1,13 @@
 //! Runs tool calls in the Durable Object: the port of `mcp`, filled over the object's stub.
 
 use wasm_bindgen::prelude::*;
-use worker::Error;
 use worker::js_sys::{self, Promise};
 
 use super::log;
 use super::object::Answer;
 use super::stub::{self, Failure, Silence};
 use super::work::settled;
-use crate::database::durable::RESET;
+use crate::database::durable::{RESET, message};
 use crate::fresh::Fresh;
 use crate::log::fault;
 use crate::mcp::ToolHost;
@@ -95,21 +94,19 @@ enum Advice {
 
 impl Advice {
     fn of(failure: &Failure) -> Self {
-        let (original, message) = match failure {
+        let thrown = match failure {
             // A deploy is under way: the next instance answers.
             Failure::Object(Silence::Version | Silence::Over) => return Self::Repeat,
-            Failure::Platform(Error::UnknownJsError {
-                original, message, ..
-            }) => (original, message),
-            Failure::Object(Silence::Fault) | Failure::Platform(_) => return Self::None,
+            Failure::Object(Silence::Fault) => return Self::None,
+            Failure::Platform(thrown) => thrown,
         };
         let is = |name: &str| {
-            js_sys::Reflect::get(original, &JsValue::from_str(name))
+            js_sys::Reflect::get(thrown, &JsValue::from_str(name))
                 .is_ok_and(|value| value.as_bool() == Some(true))
         };
         if is("overloaded") {
             Self::Overloaded
-        } else if is("retryable") || is("durableObjectReset") || message.contains(RESET) {
+        } else if is("retryable") || is("durableObjectReset") || message(thrown).contains(RESET) {
             Self::Repeat
         } else {
             Self::None

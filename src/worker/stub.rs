@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
-use worker::Error;
 use worker::js_sys::{Promise, Uint8Array};
 
 use super::work::settled;
@@ -26,8 +25,8 @@ pub(super) async fn ask(
     question: Option<&[u8]>,
     request_id: &str,
 ) -> Result<Vec<u8>, Failure> {
-    let asked = ask_platform(namespace, name, question, request_id).map_err(Error::from)?;
-    let answer = settled(asked).await.map_err(Error::from)?;
+    let asked = ask_platform(namespace, name, question, request_id).map_err(Failure::Platform)?;
+    let answer = settled(asked).await.map_err(Failure::Platform)?;
     match answer.dyn_ref::<Uint8Array>() {
         Some(bytes) => Ok(bytes.to_vec()),
         None => Err(Silence::named(&answer).into()),
@@ -80,16 +79,10 @@ impl From<wire::Error> for Silence {
 }
 
 /// Why a question got no answer.
-#[derive(Debug)]
 pub(super) enum Failure {
     Object(Silence),
-    Platform(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Platform(error)
-    }
+    /// What the platform threw.
+    Platform(JsValue),
 }
 
 impl From<Silence> for Failure {

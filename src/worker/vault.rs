@@ -6,7 +6,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
-use worker::{Env, Error};
+use worker::Env;
 
 use super::alarm::Alarm;
 use super::stub::{self, Failure, Silence};
@@ -107,7 +107,7 @@ impl Object {
             Err(error) => {
                 log::print(&fault(&fresh.request_id(), "vault", &error.to_string()));
                 // The platform rings again for an alarm that failed.
-                return Err(Error::from("the sweep failed").into());
+                return Err("the sweep failed".into());
             }
         }
         Ok(JsValue::UNDEFINED)
