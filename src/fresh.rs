@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 /// The moment of a call and its private source of random bytes.
 pub struct Fresh {
     pub now: Timestamp,
-    request_id: String,
+    name: u64,
     bytes: RefCell<ChaCha20>,
 }
 
@@ -25,7 +25,7 @@ impl Fresh {
         bytes.apply_keystream(&mut name);
         Self {
             now,
-            request_id: format!("{:016x}", u64::from_be_bytes(name)),
+            name: u64::from_be_bytes(name),
             bytes: RefCell::new(bytes),
         }
     }
@@ -39,7 +39,7 @@ impl Fresh {
 
     /// What the logs and the caller call this request: 16 hexadecimal digits, the same whatever has been drawn.
     pub fn request_id(&self) -> String {
-        self.request_id.clone()
+        format!("{:016x}", self.name)
     }
 }
 

@@ -11,6 +11,9 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default)]
 pub struct Object(Vec<u8>);
 
+/// What an object begins with, in bytes: few that are made for one answer are longer.
+const ROOM: usize = 256;
+
 /// A whole value, written.
 #[derive(Clone, Debug)]
 pub struct Json(Vec<u8>);
@@ -71,8 +74,11 @@ impl Object {
 
     fn name(&mut self, name: &str) {
         debug_assert!(!name.contains(['"', '\\']) && !name.contains(char::is_control));
-        self.0.reserve(name.len().saturating_add(16));
-        let before: &[u8] = if self.0.is_empty() { b"{\"" } else { b",\"" };
+        let (room, before): (_, &[u8]) = match self.0.is_empty() {
+            true => (ROOM, b"{\""),
+            false => (0, b",\""),
+        };
+        self.0.reserve(name.len().saturating_add(16).max(room));
         for part in [before, name.as_bytes(), b"\":"] {
             self.0.extend_from_slice(part);
         }
@@ -95,7 +101,7 @@ impl Json {
 
 /// The bytes of a value.
 pub fn bytes<P: Part + ?Sized>(value: &P) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256);
+    let mut bytes = Vec::with_capacity(ROOM);
     value.write(&mut bytes);
     bytes
 }

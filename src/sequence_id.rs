@@ -64,14 +64,11 @@ impl SequenceId {
         if characters != LENGTH {
             return Err(Damaged::Length(characters));
         }
-        let digits = body
-            .chars()
-            .map(digit)
-            .collect::<Option<Vec<u8>>>()
-            .ok_or(Damaged::Character)?;
-        let (body, check) = digits
-            .split_at_checked(BODY_CHARACTERS)
-            .ok_or(Damaged::Check)?;
+        let mut digits = [0; BODY_CHARACTERS + CHECK_CHARACTERS];
+        for (to, character) in digits.iter_mut().zip(body.chars()) {
+            *to = digit(character).ok_or(Damaged::Character)?;
+        }
+        let (body, check) = digits.split_at(BODY_CHARACTERS);
         let mut number: u128 = 0;
         for (index, digit) in body.iter().enumerate() {
             if index == 0 && *digit > 7 {
