@@ -25,6 +25,7 @@ const PAGE_BYTES_MAX: usize = 48 * 1024;
 /// Between the modules that both pages use and the card's own. A statement that does nothing, and a text that stands
 /// nowhere else.
 const SEAM: &str = "\"|\";";
+const STYLE_END: &str = "</style>\n";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -88,9 +89,13 @@ fn inline(ui: &Path, name: &str, program: &str) -> Outcome<String> {
     let mut document = String::new();
     for line in read(&ui.join(name))?.lines().map(str::trim) {
         if let Some(sheet) = between(line, r#"<link rel="stylesheet" href=""#, r#"">"#) {
-            document.push_str("<style>");
+            // Sheets that follow one another become one element.
+            match document.strip_suffix(STYLE_END).map(str::len) {
+                Some(end) => document.truncate(end),
+                None => document.push_str("<style>"),
+            }
             document.push_str(&style(&read(&ui.join(sheet))?));
-            document.push_str("</style>\n");
+            document.push_str(STYLE_END);
         } else if between(line, r#"<script type="module" src=""#, r#""></script>"#).is_some() {
             document.push_str("<script>(()=>{\"use strict\";");
             document.push_str(program);
