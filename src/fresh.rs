@@ -13,6 +13,7 @@ use crate::clock::Timestamp;
 /// The moment of a call and its private source of random bytes.
 pub struct Fresh {
     pub now: Timestamp,
+    /// What the request is called, as a number.
     name: u64,
     bytes: RefCell<ChaCha20>,
 }

@@ -165,7 +165,7 @@ fn a64_documents_that_are_never_fetched_or_never_believed() {
     assert_eq!(isolate.world.document_fetches.get(), 0);
     // What the platform must be told, because a host's name says nothing of where it leads.
     let manifest = include_str!("../../wrangler.toml");
-    assert!(manifest.contains("compatibility_flags = [\"global_fetch_strictly_public\", "));
+    assert!(manifest.contains("\n  \"global_fetch_strictly_public\",\n"));
     for (name, body) in [
         (
             "mismatch",
