@@ -24,4 +24,12 @@ impl Dice {
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[usize::try_from(self.below(from.len() as u64)).unwrap()]
     }
+
+    /// Every order is as likely as another.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (1..=items.len()).rev() {
+            let one = usize::try_from(self.below(end as u64)).unwrap();
+            items.swap(one, end - 1);
+        }
+    }
 }
